@@ -71,10 +71,8 @@ rsdk_status rsdk_access_check_kfd(rsdk_access *access, const char **detail, rsdk
     rsdk_refusal refusal = {.root = access->root, .driver = "kfd"};
     *detail = NULL;
     RSDK_TRY(below_root(access, "/dev/kfd", &refusal.path, error));
-    refusal.reason = reason_against(access, refusal.path);
-    if (refusal.reason == 0) {
-        refusal.reason = rsdk_refusal_foresee(&refusal);
-    }
+    int reason = reason_against(access, refusal.path);
+    refusal.reason = reason != 0 ? reason : rsdk_refusal_foresee(&refusal);
     if (refusal.reason == 0) {
         return RSDK_OK;
     }
@@ -148,12 +146,12 @@ static bool is_driver_in_motion(const char *initstate) {
 /* Return what is to say where the processor, the kernel of WSL2 or Docker Desktop, or the firmware tells that this is a
  * virtual machine; "" elsewhere. */
 static const char *say_virtual(rsdk_access *access) {
-#define PASSED_THROUGH ", and this is a virtual machine: if the host has a GPU, it has to be passed through"
+    static const char passed[] = ", and this is a virtual machine: if the host has a GPU, it has to be passed through";
     static const char *const signs[][3] = {{"/proc/sys/kernel/osrelease", "WSL2",
                                             ", and this is WSL2 without /dev/dxg: a container needs --device=/dev/dxg"},
-                                           {"/proc/sys/kernel/osrelease", "linuxkit", PASSED_THROUGH},
-                                           {"/proc/cpuinfo", " hypervisor", PASSED_THROUGH},
-                                           {"/sys/class/dmi/id/sys_vendor", "QEMU", PASSED_THROUGH}};
+                                           {"/proc/sys/kernel/osrelease", "linuxkit", passed},
+                                           {"/proc/cpuinfo", " hypervisor", passed},
+                                           {"/sys/class/dmi/id/sys_vendor", "QEMU", passed}};
     char text[1 << 13];
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const char *path = NULL;

@@ -11,6 +11,7 @@ typedef struct rsdk_gpu_runtime {
     bool reads_binary;          /* "0b1" in ROCR_VISIBLE_DEVICES is 1: it has the strtol of glibc 2.38 */
     bool takes_any_version;     /* HSA_OVERRIDE_GFX_VERSION is as in ROCr 6.4.3, before rocm-systems 5686 */
     bool ends_at_old_doorbells; /* it finds no GPU beside one before Vega, as ROCr from 7.0 to rocm-systems 4936 */
+    bool skips_old_doorbells;   /* it leaves out such a GPU alone, as ROCr from 4936 on */
 } rsdk_gpu_runtime;
 
 /* Return whether the variables have a value that these runtimes read differently: a binary number, an empty override;

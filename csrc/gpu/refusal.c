@@ -138,20 +138,19 @@ static void explain_against_mode(rsdk_refusal *x, const char *owner, rsdk_arena 
     char label[TEXT_SIZE];
     (void)read_below("", "/proc/self/attr/current", label);
     label[strcspn(label, "\n")] = '\0';
-    bool is_free = strstr(label, "unconfined") != NULL || strstr(label, "(complain)") != NULL;
-    bool is_apparmor = !is_free && strchr(label, ')') != NULL;
-    bool is_selinux = !is_free && !is_apparmor && strchr(label, ':') != NULL;
     bool has_acl = getxattr(x->path, "system.posix_acl_access", NULL, 0) > 0;
+    bool is_free = has_acl || strstr(label, "unconfined") != NULL || strstr(label, "(complain)") != NULL;
+    bool has_module = !is_free && strpbrk(label, "):") != NULL;
     x->detail =
         rsdk_arena_format(arena, "%s: the mode lets this process read and write it (%s), and %s%s", x->path, owner,
-                          has_acl                     ? "its ACL does not"
-                          : is_apparmor || is_selinux ? "a security module is there, with the label "
-                                                      : "the kernel refuses it; the cause is not known",
-                          !has_acl && (is_apparmor || is_selinux) ? label : "");
-    x->facts[1] = has_acl       ? (rsdk_fact){"acl", x->path}
-                  : is_apparmor ? (rsdk_fact){"apparmor", "AppArmor"}
-                  : is_selinux  ? (rsdk_fact){"selinux", "SELinux"}
-                                : (rsdk_fact){"reason", strerror(EACCES)};
+                          has_acl      ? "its ACL does not"
+                          : has_module ? "a security module is there, with the label "
+                                       : "the kernel refuses it; the cause is not known",
+                          has_module ? label : "");
+    x->facts[1] = has_acl                      ? (rsdk_fact){"acl", x->path}
+                  : !has_module                ? (rsdk_fact){"reason", strerror(EACCES)}
+                  : strchr(label, ')') != NULL ? (rsdk_fact){"apparmor", "AppArmor"}
+                                               : (rsdk_fact){"selinux", "SELinux"};
 }
 
 /* Explain a refusal by the mode: what makes this user one of those who may. */

@@ -17,8 +17,8 @@ static const char topology_error[] = "TopologyError";
 PyDoc_STRVAR(runtime_rules_doc,
              "runtime_rules(path, /)\n--\n\n"
              "Whether this libhsa-runtime64 reads 0b1 in ROCR_VISIBLE_DEVICES as 1, and whether it takes any version\n"
-             "that HSA_OVERRIDE_GFX_VERSION names, as ROCr 6.4.3 does; and whether it finds no GPU beside one with\n"
-             "doorbells of an older type; False: not known (tuple of three bool). Errors as of inspect_library().");
+             "that HSA_OVERRIDE_GFX_VERSION names, as ROCr 6.4.3 does; False: not known. Whether it finds no GPU\n"
+             "beside one with doorbells of an older type; None: not known. Errors as of inspect_library().");
 
 static PyObject *runtime_rules(PyObject *module, PyObject *argument) {
     (void)module;
@@ -32,9 +32,9 @@ static PyObject *runtime_rules(PyObject *module, PyObject *argument) {
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS status = rsdk_runtime_rules_read(name, &runtime, &error);
     Py_END_ALLOW_THREADS Py_DECREF(path);
-    return rsdk_exceptions_check(status, &error) ? Py_BuildValue("(NNN)", PyBool_FromLong(runtime.reads_binary),
-                                                                 PyBool_FromLong(runtime.takes_any_version),
-                                                                 PyBool_FromLong(runtime.ends_at_old_doorbells))
+    PyObject *ends = runtime.ends_at_old_doorbells ? Py_True : runtime.skips_old_doorbells ? Py_False : Py_None;
+    return rsdk_exceptions_check(status, &error) ? Py_BuildValue("(NNO)", PyBool_FromLong(runtime.reads_binary),
+                                                                 PyBool_FromLong(runtime.takes_any_version), ends)
                                                  : NULL;
 }
 

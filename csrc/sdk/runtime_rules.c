@@ -12,11 +12,11 @@
 #include "elf/elf_sections.h"
 
 static const char variable[] = "HSA_OVERRIDE_GFX_VERSION";
-static const char doorbell[] = "uses a deprecated doorbell type";
+static const char ends[] = "uses a deprecated doorbell type", skips[] = "uses unsupported doorbell type";
 static const char message[] = "HSA_OVERRIDE_GFX_VERSION %s is invalid\n";
 
 static bool is_wanted(const char *text) {
-    return strstr(text, variable) != NULL || strstr(text, doorbell) != NULL;
+    return strstr(text, variable) != NULL || strstr(text, ends) != NULL || strstr(text, skips) != NULL;
 }
 
 /* Return whether a text is of the old rules: the name of a variable, or the text of an assertion, which only some
@@ -39,18 +39,20 @@ static rsdk_status read_rules(const char *path, rsdk_arena *arena, rsdk_gpu_runt
     rsdk_elf_file file = {0};
     rsdk_elf_dynsym symbols = {0};
     rsdk_unique_strings texts = {0};
-    bool has_message = false, has_others = false, ends_at_doorbell = false;
+    bool has_message = false, has_others = false, has_ends = false, has_skips = false;
     RSDK_TRY(rsdk_elf_file_read_with_symbols(path, false, arena, &file, &symbols, error));
     RSDK_TRY(rsdk_elf_constants_of(path, is_wanted, arena, &texts, error));
     for (size_t i = 0; i < texts.list.count; i++) {
         const char *text = texts.list.items[i];
         has_message |= strcmp(text, message) == 0;
         has_others |= strstr(text, variable) != NULL && !is_old(text);
-        ends_at_doorbell |= strstr(text, doorbell) != NULL;
+        has_ends |= strstr(text, ends) != NULL;
+        has_skips |= strstr(text, skips) != NULL;
     }
     *runtime = (rsdk_gpu_runtime){.reads_binary = imports(&symbols, "__isoc23_strtol"),
                                   .takes_any_version = has_message && !has_others,
-                                  .ends_at_old_doorbells = ends_at_doorbell};
+                                  .ends_at_old_doorbells = has_ends,
+                                  .skips_old_doorbells = has_skips};
     return RSDK_OK;
 }
 

@@ -20,8 +20,8 @@ def installed_rules() -> tuple[bool, bool, bool]:
     """
     try:
         path = _native.locate("hsa-runtime64").path
-        binary, any_version, ends = _native.runtime_rules(path) if path is not None else (False, False, False)
+        binary, any_version, ends = _native.runtime_rules(path) if path is not None else (False, False, None)
         release = release_of(_native.open_sdk().facts()["version"])
     except (RocmSdkError, OSError, ImportError):
         return False, False, False  # no SDK, or a damaged one, which others report
-    return binary, any_version, ends or (release is not None and _FIRST <= release <= _LAST)
+    return binary, any_version, release is not None and _FIRST <= release <= _LAST if ends is None else ends

@@ -201,7 +201,9 @@ def test_8801_an_old_gpu_beside_a_newer_one(old_and_new: Asked, site: Site, vers
     assert "W-GPU-038" not in result.stderr
 
 
-@pytest.mark.parametrize(("version", "text"), [("6.4.2", "none"), ("10.0.0", "none"), ("10.1.0", SKIPS)])
+@pytest.mark.parametrize(
+    ("version", "text"), [("6.4.2", "none"), ("10.0.0", "none"), ("10.1.0", SKIPS), ("7.14.0", SKIPS)]
+)
 def test_8801_other_releases(old_and_new: Asked, site: Site, version: str, text: str) -> None:
     old_and_new.silent(**_sdk(site, version, text))
 
