@@ -10,7 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -28,15 +28,26 @@ class OtherUser:
     def __init__(self, python: Path) -> None:
         self.python = python
 
-    def run(self, *words: str | Path, check: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run `python WORDS` with a clean environment and these variables, as the other user."""
+    def run(
+        self,
+        *words: str | Path,
+        check: bool = False,
+        user: int = USER,
+        groups: Sequence[int] = (),
+        before: Sequence[str | Path] = (),
+        **variables: str,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run `BEFORE python WORDS` with a clean environment and these variables, as the other user or as `user`.
+
+        The group is the user's own; `groups` are further ones.
+        """
         return subprocess.run(
-            [self.python, *words],
+            [*before, self.python, *words],
             env=clean_environment() | {"HOME": "/nonexistent"} | variables,
             cwd="/",
-            user=USER,
-            group=USER,
-            extra_groups=[],
+            user=user,
+            group=user,
+            extra_groups=groups,
             capture_output=True,
             text=True,
             check=check,

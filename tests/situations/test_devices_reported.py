@@ -65,18 +65,9 @@ class Asked:
     def ask(
         self, *words: str, groups: tuple[int, ...] = (), before: tuple[str | Path, ...] = (), **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*before, self._user.python, "-m", "rocm_sdk", "gpus", *words],
-            env=clean_environment() | {"ROCM_SDK_ROOTFS": str(self.root), "HOME": "/nonexistent"} | variables,
-            cwd="/",
-            user=USER,
-            group=USER,
-            extra_groups=groups,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        variables = {"ROCM_SDK_ROOTFS": str(self.root)} | variables
+        words = ("-m", "rocm_sdk", "gpus", *words)
+        return self._user.run(*words, user=USER, groups=groups, before=before, **variables)
 
     def refused(self, *words: str, **ways: object) -> str:
         result = self.ask(*words, **ways)  # type: ignore[arg-type]
