@@ -90,5 +90,4 @@ def usual_tree(root: Path, kpack: bool = True) -> ArtifactTree:
     tree.library("rocprofiler-systems_lib_generic", "lib/librocprof-sys.so.1", "librocprof-sys.so.1")
     tree.link("rocprofiler-systems_lib_generic", "lib/librocprof-sys.so", "librocprof-sys.so.1")
     tree.library("rocprofiler-systems_lib_generic", "lib/libprofiler-hub.so.0", "libprofiler-hub.so.0")
-    tree.library("rocprofiler-systems_lib_generic", "lib/libother.so.1", "libother.so.1")
     return tree

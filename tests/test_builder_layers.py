@@ -25,7 +25,7 @@ def test_the_loader_knows_nothing_of_the_builder() -> None:
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
-BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "building", "checking", "closure")
+BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "checking", "building", "closure")
 
 
 def test_folders_of_the_builder() -> None:

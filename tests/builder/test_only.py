@@ -67,12 +67,11 @@ def whole_tree(root: Path, kpack: bool = True) -> ArtifactTree:
     libraries = tree.root.parent / "libraries"
     other = ArtifactTree(libraries)
     roctx = other.library("x_lib_generic", "lib/libroctx64.so.4", "libroctx64.so.4")
-    blas = other.library("x_lib_generic", "lib/libhipblas.so.3", "libhipblas.so.3")
     linked = ("-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined")
     tree.library("core-hip_lib_generic", "lib/libroctx64.so.4", "libroctx64.so.4")
     tree.library("blas_lib_generic", "lib/libhipblas.so.3", "libhipblas.so.3", flags=(*linked, str(roctx)))
     systems = "rocprofiler-systems_lib_generic"
-    tree.library(systems, "lib/libneeds.so.1", "libneeds.so.1", flags=(*linked, str(roctx), str(blas)))
+    tree.library(systems, "lib/librocprof-sys-needs.so.1", "librocprof-sys-needs.so.1", flags=(*linked, str(roctx)))
     shutil.rmtree(libraries)
     return tree
 

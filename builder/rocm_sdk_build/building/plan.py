@@ -12,6 +12,7 @@ from rocm_sdk_build.code.stack_decision import decide
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact
 from rocm_sdk_build.inputs.rules import Rules, Script
+from rocm_sdk_build.output.left_out import LeftOut
 from rocm_sdk_build.packages import staging
 from rocm_sdk_build.packages.absent_libraries import FACTS, FACTS_OF_LIBRARIES, facts_text, find_absent
 from rocm_sdk_build.packages.debug_files import DEBUG, DebugFiles
@@ -54,6 +55,7 @@ class Plan:
         self._catalog, self._choice, self._is_kpack = catalog, choice, sdk.one_libraries_package
         self._populations = Populations(wish, rules, catalog, sdk, choice)
         self._platform = checked_tag(wish.platform_tag)
+        self._packaged = set[str]()  # paths of files in the packages that `packages` has yielded
 
     def packages(self, scratch: Path) -> Iterator[Making]:
         """Yield all packages except the selector, in their order; each is made before the next is asked for."""
@@ -93,8 +95,22 @@ class Plan:
         alone = choose([name], families, self._is_kpack, self.rules)
         return tuple(each.directory.name for each in self._catalog if alone.needs(each.directory.name))
 
+    def left_out(self) -> list[LeftOut]:
+        """Return the artifacts with files in no package, without those that a rule leaves, when all packages are made.
+
+        A run that makes some of the packages knows nothing of the others, and leaves nothing out.
+        """
+        found = []
+        for each in self._catalog if self._choice is None else ():
+            files = [entry for entry in each.entries if entry.kind == "file" and entry.path not in self._packaged]
+            if files and not self.rules.leaves(each.name, each.component):
+                size = sum(entry.source.stat().st_size for entry in files)
+                found.append(LeftOut(each.directory.name, len(files), size))
+        return found
+
     def _of_files(self, package: Package, population: Population, runtime: Runtime, scratch: Path) -> Iterator[Making]:
         """Yield a runtime or device package, and then the package with its debug information."""
+        self._packaged.update(population.files, population.aliases)
         sources = [file.source for file in population.files.values()]
         rules = self.rules.packages[package.logical_name]
         without_stack = self._without_stack(package, population)
@@ -167,7 +183,8 @@ class Plan:
         names = {name for population in linked.values() for name in population.artifacts}
         names |= self.rules.devel["kpack" if self._is_kpack else "family"]
         left = {"test"} if self._is_kpack else set()  # components
-        own = [each for each in self._catalog if each.name in names and each.component not in left]
+        own = [each for each in self._catalog if not names.isdisjoint((each.name, f"{each.name}_{each.component}"))]
+        own = [each for each in own if each.component not in left]
         families = [None] if self._is_kpack else self._populations.families()
         for family in families:
             artifacts = [each for each in own if each.family in (GENERIC, family)]
@@ -181,6 +198,7 @@ class Plan:
             requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # brings a reader of zstd
             package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family, requires)
             entries = plan_development(artifacts, trees)
+            self._packaged.update(entry.path for entry in entries)
             sources = [entry.source for entry in entries if entry.source is not None]
             directory = "" if family is None or len(families) == 1 else family
             others = Names(_sonames(linked.values()), self.rules.libraries_of_others("core", "libraries", "device"))

@@ -10,7 +10,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from rocm_sdk.base.starting import module_command, run
-from rocm_sdk.base.value_text import size_text
+from rocm_sdk.base.value_text import counted, size_text
+from rocm_sdk_build.checking.check import check
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import read_small
 from rocm_sdk_build.files.named_directory import output_directory
@@ -20,7 +21,7 @@ from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.output.finished import Finished, Keys
-from rocm_sdk_build.output.kernel_archives import refuse_lost_archives
+from rocm_sdk_build.output.left_out import FIX, LEFT_OUT, LeftOut, write_left_out
 from rocm_sdk_build.output.selector import write_selector
 from rocm_sdk_build.output.trial_installation import prove, read_back
 from rocm_sdk_build.output.unpacked import unpack, unpack_wheel
@@ -48,19 +49,23 @@ def make_wheels(plan: Plan) -> list[Path]:
         fresh.mkdir()
         made = [*_wheels(plan, fresh, scratch, finished)]
         _warn_of_sizes(made, wish.size_limit)
+        left_out = _tell_left_out(plan)
         if wish.is_checked:
             _log.info("testing %d packages", len(made))
             wheels = [path for path in made if path.suffix == ".whl"]
             with _saying_how_to_go_on(finished):
-                prove(wheels, scratch / "installed")
+                if wish.only or wish.records_pages:
+                    prove(wheels, scratch / "installed")
+                if wish.records_pages:
+                    _log.info("recording what a load touches")
+                    add_page_list(wheels, scratch / "installed", scratch, wish.key, wish.jobs)
                 if not wish.only:
-                    refuse_lost_archives(scratch / "installed")
-            if wish.records_pages:
-                _log.info("recording what a load touches")
-                add_page_list(wheels, scratch / "installed", scratch, wish.key, wish.jobs)
+                    _refuse_problems(fresh, scratch)
         if wish.makes_packages:
             loader = loader_for(wish, dist, scratch) if plan.selectors() else wish.loader
             appeared = _appear(made, fresh, dist, loader)
+            if left_out or (dist / LEFT_OUT).exists():
+                move_files({write_left_out(fresh, plan.sdk.version, left_out): dist / LEFT_OUT})
         else:
             appeared = [unpack(path, wish.output / path.parent.relative_to(fresh), scratch) for path in made]
     finished.clear()
@@ -123,6 +128,26 @@ class _Maker:
         return self._keys.of(
             (making.package, place, self._plan.sdk, metadata, wish.deflate, wish.key, making.facts), files
         )
+
+
+def _refuse_problems(fresh: Path, scratch: Path) -> None:
+    """Raise PackagingError with the problems that `rocm-sdk-build check` would tell of the new packages."""
+    if found := check(fresh, scratch).problems:
+        lines = [f"{each.file}: {each.what}".replace(f"{fresh}/", "").removeprefix(f"{fresh}: ") for each in found]
+        raise PackagingError("\n".join(lines), found[0].fix)
+
+
+def _tell_left_out(plan: Plan) -> list[LeftOut]:
+    """Return the artifacts with files in no package, which the log lists.
+
+    Raise PackagingError if the wish allows none.
+    """
+    found = plan.left_out()
+    for each in found:
+        _log.warning("%s", each)
+    if found and plan.wish.is_strict:
+        raise PackagingError(f"{counted(len(found), 'artifact')} with files in no package, listed above", FIX)
+    return found
 
 
 def _warn_of_sizes(made: Iterable[Path], limit: int | None) -> None:

@@ -47,6 +47,7 @@ class Wish(NamedTuple):
     shape: Shape = Shape.RPATH
     key: str = ""  # a text in the comment of the wheels, see `wheel_key`
     only: Sequence[str] = ()  # short names of the packages that are made; (): all
+    is_strict: bool = False  # each file of the artifacts must be in a package, or a rule must leave it
     is_whole: bool = False  # the packages are always made together, so each knows the others' libraries
 
     @property

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.output.left_out import LEFT_OUT, LeftOut, read_left_out
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.output.trial_installation import read_back
 
@@ -34,6 +35,9 @@ class Checked(NamedTuple):
     tested: tuple[tuple[str, ...], ...]  # short names of packages that were installed and tested together
     problems: tuple[Problem, ...]
     openings: tuple[Opening, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # artifacts with files in no package, as the build of the packages has listed
+
+    compared: tuple[str, ...] = ()  # what the packages were compared by, in words
 
     @property
     def versions(self) -> list[str]:
@@ -55,8 +59,8 @@ def check(directory: Path, scratch: Path) -> Checked:
     problems, tested = Problems(), list[tuple[str, ...]]()
     openings: dict[Opening, None] = {}
     packages = list_packages(directory, problems)
+    facts: dict[Path, WheelFacts] = {}
     if packages:
-        facts: dict[Path, WheelFacts] = {}
         for package in packages:
             if package.is_wheel and package.is_of_sdk:
                 with problems.of(package.path, again(package.project)):
@@ -79,7 +83,13 @@ def check(directory: Path, scratch: Path) -> Checked:
                     installation.run()
                     tested += installation.tested
                     openings |= dict.fromkeys(installation.openings)
-    return Checked(tuple(packages), tuple(tested), tuple(problems), tuple(openings))
+    compared = ["requirements", "RECORD"]
+    compared += ["artifacts"] if any(each.inputs for each in facts.values()) else []
+    compared += ["the development tree"] if any("devel" in names for names in tested) else []
+    found = Checked(tuple(packages), tuple(tested), (), tuple(openings), compared=tuple(compared))
+    with problems.of(directory / LEFT_OUT, "remove it"):
+        found = found._replace(left_out=tuple(read_left_out(directory, found.versions)))
+    return found._replace(problems=tuple(problems))
 
 
 def compare_beside(

@@ -36,6 +36,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="make no rocm-profiler where the artifacts have no files for it",
     )
+    strict = "fail if an artifact has files in no package, which are listed otherwise"
+    command.add_argument("--strict", action="store_true", help=strict)
     command.add_argument(
         "--version", default="", help="of the packages (version.json's with .dev0, else the artifacts')"
     )
@@ -95,6 +97,7 @@ def _make(places: Sequence[str], options: argparse.Namespace) -> int:
         needs_profiler=not options.allow_no_profiler,
         makes_packages=options.build_packages,
         only=options.only,
+        is_strict=options.strict,
     )
     if wish.only:  # the form of the build decides on the artifacts to download
         wish = wish._replace(artifacts=local(lambda stem: stem == OVERLAY))

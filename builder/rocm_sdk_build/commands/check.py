@@ -50,14 +50,20 @@ def _print_text(directory: Path, found: Checked) -> None:
         tell(f"  fix: {problem.fix}")
     for each in found.openings:
         tell(f"{each.wheel}: {each.opener} opens {each.opened.name}, and no package has it: {each.opened.text}")
+    for left in found.left_out:
+        tell(str(left))
     for names in found.tested:
         tell(f"installed and tested together: {', '.join(names)}")
     if not found.tested and found.packages:
         tell("nothing was installed: the problems above come first")
     versions = ", ".join(found.versions) or "no version"
-    complete = "complete" if found.has_loader else f"complete, except rocm-sdk-loader: {LOADER_FIX}"
+    lacks = [] if found.has_loader else [f"rocm-sdk-loader: {LOADER_FIX}"]
+    if found.left_out:
+        lacks.insert(0, f"{counted(len(found.left_out), 'artifact')} of its build, listed above")
+    complete = f"complete{lacks and ', except '}{', and '.join(lacks)}"
+    how = f", compared by {', '.join(found.compared)}" if found.packages else ""
     verdict = f"{counted(len(found.problems), 'problem')}" if found.problems else complete
-    tell(f"{directory}: rocm {versions}, {counted(len(found.packages), 'package')}: {verdict}")
+    tell(f"{directory}: rocm {versions}, {counted(len(found.packages), 'package')}{how}: {verdict}")
 
 
 def _print_document(directory: Path, found: Checked) -> None:
@@ -84,6 +90,8 @@ def _print_document(directory: Path, found: Checked) -> None:
             {"file": str(each.wheel), "opener": each.opener, "name": each.opened.name, "answer": each.opened.answer}
             for each in found.openings
         ],
+        "compared": list(found.compared),
+        "left_out": [each._asdict() for each in found.left_out],
         "problems": [{"file": str(each.file), "what": each.what, "fix": each.fix} for each in found.problems],
     }
     sys.stdout.write(json.dumps(document, indent=2) + "\n")

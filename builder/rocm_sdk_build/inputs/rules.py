@@ -11,6 +11,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from rocm_sdk_build.errors import PackagingError
 
 from .catalog import COMPONENTS
+from .globs import matches
 
 PACKAGES = ("core", "libraries", "device", "profiler")
 MODES = ("kpack", "family")
@@ -69,9 +70,14 @@ class Rules(NamedTuple):
     """The whole table of rules."""
 
     packages: dict[str, PackageRules]
-    devel: dict[str, frozenset[str]]  # mode -> names of artifacts
+    devel: dict[str, frozenset[str]]  # mode -> names of artifacts, or NAME_COMPONENT
     prefix: PrefixRules
     metadata: tuple[MetadataRule, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()  # components, pattern of names: artifacts of no package
+
+    def leaves(self, name: str, component: str) -> bool:
+        """Return whether a row says that an artifact's files are in no package."""
+        return any(component in components.split(",") and matches(name, glob) for components, glob in self.left)
 
     def libraries_of_others(self, *own: str) -> tuple[str, ...]:
         """Return patterns over the names of libraries that rows `take` give to packages other than these."""
@@ -113,6 +119,7 @@ def read_rules(path: Path | None = None) -> Rules:
         {mode: frozenset(name for each, name in rows["devel"] if each == mode) for mode in MODES},
         _prefix(rows),
         tuple(MetadataRule(package, field, value.strip()) for package, field, value in rows["metadata"]),
+        tuple((components, glob) for components, glob, _ in rows["leave"]),
     )
 
 
@@ -128,6 +135,7 @@ _COLUMNS = {
     "exclude": ("PACKAGE", "GLOB"),
     "include": ("PACKAGE", "GLOB"),
     "devel": ("MODE", "NAME"),
+    "leave": ("COMPONENTS", "GLOB", "WHY"),
     "search": ("PACKAGE", "DIRECTORY"),
     "script": ("PACKAGE", "EXPAND", "NAME", "PATH"),
     "unversioned": ("PACKAGE", "GLOB"),
@@ -140,7 +148,7 @@ _COLUMNS = {
     "licence": ("PART", "GLOB"),
     "member": ("GLOB",),
 }
-_OPEN = ("metadata",)  # the last column goes to the end of the line
+_OPEN = ("leave", "metadata")  # the last column goes to the end of the line
 _FIELDS = (
     *("Author", "Author-email", "Maintainer", "Maintainer-email", "License-Expression", "Keywords", "Classifier"),
     "Project-URL",

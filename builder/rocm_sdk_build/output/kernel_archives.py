@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import rocm_sdk
-from rocm_sdk_build.errors import PackagingError
 
 _TARGET, _ENDING = "@GFXARCH@", ".kpack"
 
@@ -46,14 +45,6 @@ def lost_archives(files: Iterable[Path], device_files: Iterable[Path]) -> list[L
             if named and not any(_pattern(path, each).fullmatch(other) for each in named for other in archives):
                 found.append(LostArchive(path, _name_of(path, named[0])))
     return found
-
-
-def refuse_lost_archives(site: Path) -> None:
-    """Raise PackagingError if packages, installed in a directory, name an archive that none of them has."""
-    files = [path for path in site.rglob("*") if path.is_file()]
-    if lost := lost_archives(files, files):
-        lines = [f"{each.library.relative_to(site).parts[0]} {each.what}" for each in lost]
-        raise PackagingError("\n".join(lines), FIX)
 
 
 def _name_of(library: Path, named: str) -> str:

@@ -68,7 +68,8 @@ class Choice(NamedTuple):
             own = {*self.rules.devel["kpack" if self.is_kpack else "family"]}.union(*map(self._names, linked))
             is_own = family == GENERIC or (not self.is_kpack and family in self.families)
             is_cores = self._feeds(Part("", "core"), name, component)
-            return name in own and (is_own or is_cores) and (component != "test" or not self.is_kpack)
+            is_named = name in own or f"{name}_{component}" in own
+            return is_named and (is_own or is_cores) and (component != "test" or not self.is_kpack)
         if part.logical == SELECTOR or name not in self._names(part):
             return False
         is_own = family == GENERIC or _is_of(part, family)
