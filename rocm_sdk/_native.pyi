@@ -192,6 +192,12 @@ Code = Literal[
     "W-GPU-038",
     "N-GPU-039",
     "W-GPU-040",
+    "W-PKG-028",
+    "E-PKG-029",
+    "W-PKG-030",
+    "W-LIB-029",
+    "N-LIB-030",
+    "W-FILE-010",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

@@ -771,6 +771,24 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, HARDWARE, "rocm-sdk install {product}  # the build for ROCm, in place of this one"},
               {ANY, WORDS, "Install a build of {distribution} for ROCm in place of this one, from where its makers offer it"}),
         "The public index has torch and others for CUDA under their plain names. An installer that is not told AMD's index takes these, also as a requirement of something else, and they find no GPU. The version, the requirements, version.py and the libraries tell.", NULL)
+    ROW(184, W, PKG, 028, WARNING, "{distribution} {version|of one version} is built without GPUs", "{detail}",
+        FIXES({ANY, HARDWARE, "rocm-sdk install {product}  # the build for ROCm, in place of this one"}),
+        "Builds for the CPU have the plain names, too: on the public index, and under the label +cpu on that of PyTorch. An installer that is not told AMD's index may replace a build for ROCm by one of these, for a requirement of something else. Such a build works, and finds no GPU.", NULL)
+    ROW(185, E, PKG, 029, ERROR, "{distribution} {version|of one version} is built without GPUs", "{detail}",
+        FIXES({ANY, HARDWARE, "rocm-sdk install {product}  # the build for ROCm, in place of this one"}),
+        "The same as W-PKG-028, of a package that was asked for, or beside a torch for ROCm, with which it does not work on a GPU.", NULL)
+    ROW(186, W, PKG, 030, WARNING, "{distribution} {version|of one version} has no compiled code, and its tag promises it", "{detail}",
+        FIXES({ANY, WORDS, "Install another version of {distribution}, and tell its makers that this one lacks its libraries"}),
+        "A tag with the ABI of a Python (cp311-cp311-linux_x86_64) is for wheels with extension modules. The build of this one has left them out, and its import fails or does without.", NULL)
+    ROW(187, W, LIB, 029, WARNING, "{distribution} brings copies of libraries of ROCm, {size} in all", "{libraries}: the SDK has {more|them}, and a process that loads both has two of each",
+        FIXES({ANY, WORDS, "Take a build of {distribution} that uses the SDK's libraries: auditwheel repair --exclude 'librocblas.so.*' leaves one out, and its pattern needs the version"}),
+        "Tools that repair wheels copy each library that is not excluded. The first copy that a process loads under a SONAME answers for the other, and libraries with a state (the runtime, the profilers) do not share it.", NULL)
+    ROW(188, N, LIB, 030, NOTE, "{distribution} brings copies of libraries of ROCm, {size} in all", "{libraries}: the SDK has {more|them}, too",
+        FIXES({ANY, WORDS, "Take a build of {distribution} that uses the SDK's libraries: auditwheel repair --exclude 'librocblas.so.*' leaves one out, and its pattern needs the version"}),
+        "Tools that repair wheels copy each library that is not excluded. These have names of their own (librocblas-1a2b3c4d.so.5) and keep no state, so that both work in one process.", NULL)
+    ROW(189, W, FILE, 010, WARNING, "every user of this machine may replace files of the SDK", "{path} is writable by all{more}",
+        FIXES({ANY, TRIED, "chmod -R o-w {$directory}"}),
+        "The libraries run in the processes of whoever loads them. Whoever may write to a library or to a directory above it decides what runs there.", NULL)
     ROW(150, E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "the {tag} has this directory: {detail|which no other machine has}",
         FIXES({ANY, TRIED, "patchelf --set-rpath '$ORIGIN' {$path}  # or link with -Wl,-rpath,'$ORIGIN', or build with CMAKE_SKIP_INSTALL_RPATH"}),
         "A DT_RPATH or DT_RUNPATH with a directory of the build is of no use elsewhere, and whoever can make the directory there decides what is loaded.", NULL)

@@ -77,6 +77,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"signal",       "a signal"},
     {"silent",       "the device"},
     {"site",         "the search path"},
+    {"size",         "many bytes"},
     {"soname",       "another library"},
     {"source",       "--index-url INDEX"},
     {"subject",      "a subject"},

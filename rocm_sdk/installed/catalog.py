@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Row = tuple[str, str, str, str, str, bool]
 
+_OWN_COPY = "librocm_sysdeps_"  # of a library of the system, in AMD's core package
+
 
 def rows_of(name: str) -> "list[Row]":
     """Return the rows whose pattern a file name fits, in the catalog's order."""
@@ -27,6 +29,16 @@ def linker_name(name: str) -> str:
 def stem(name: str) -> str:
     """Return "amdhip64" for "libamdhip64.so.7", or for a pattern of such names."""
     return name.partition(".so")[0].removeprefix("lib")
+
+
+def package_of(name: str) -> "str | None":
+    """Return the package of the SDK ("core", "libraries") that has a library of this name.
+
+    The result is None if it is not the SDK's.
+    """
+    if name.startswith(_OWN_COPY):
+        return "core"
+    return next((row[1] for row in catalog() if stem(row[2]) == stem(name)), None)
 
 
 def shortnames_by_stem() -> dict[str, str]:

@@ -53,12 +53,22 @@ def _record_of_others(environment: Environment) -> None:
         record.write("numpy,sha256=abc,3\n")
 
 
+def _let_write(directory: Path, mode: int = 0o777) -> None:
+    for path in (directory, *directory.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(mode)
+
+
 def _cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size * 2 // 3)
 
 
 # fmt: off
 ROWS = (
+    Situation("every user may write everywhere", "W-FILE-010", "every user of this machine may replace files of the SDK", lambda e: _let_write(e.site)),
+    Situation("every user may write to HIP", "W-FILE-010", "libamdhip64.so.7 is writable by all", on(HIP, os.chmod, 0o666)),
+    Situation("a directory of libraries is writable by all, as /tmp is", None, "", on(f"{CORE}/lib", os.chmod, 0o1777)),
+    Situation("a group may write everywhere", None, "", lambda e: _let_write(e.site, 0o775)),
     Situation("zeros in the tables of HIP", "E-LIB-006", "libamdhip64.so.7 is damaged", lambda e: _zeros(e, HIP, 64, 600)),
     Situation("a byte of code of HIP", "E-FILE-003", "libamdhip64.so.7", on(HIP, flip), words="--deep"),
     Situation("a constructor of HIP was changed", "E-FILE-002", "libamdhip64.so.7", lambda e: compile_to(e.site / HIP, "__attribute__((constructor)) static void f(void) { __builtin_trap(); }", "libamdhip64.so.7")),

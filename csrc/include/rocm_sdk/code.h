@@ -220,7 +220,16 @@ typedef enum rsdk_code {
     RSDK_N_GPU_039 = 182,
     RSDK_W_GPU_040 = 183,
 
-    RSDK_CODE_COUNT = 184
+    RSDK_W_PKG_028 = 184,
+    RSDK_E_PKG_029 = 185,
+    RSDK_W_PKG_030 = 186,
+
+    RSDK_W_LIB_029 = 187,
+    RSDK_N_LIB_030 = 188,
+
+    RSDK_W_FILE_010 = 189,
+
+    RSDK_CODE_COUNT = 190
 } rsdk_code;
 /* clang-format on */
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 
 from rocm_sdk.devel import layout
@@ -32,6 +33,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
                     _check_file(installation, distribution, file, recorder, options.deep)
                 step(file.path)
     _check_unowned(installation, recorder)
+    _check_writable(installation, recorder)
 
 
 def owed(installation: Installed) -> str | None:
@@ -67,6 +69,26 @@ def _check_unowned(installation: Installed, recorder: Recorder) -> None:
         if strangers:
             more = f"; so are {len(strangers) - 1:,} more" if len(strangers) > 1 else ""
             recorder.bad("W-PKG-019", strangers[0], more=more)
+
+
+def _check_writable(installation: Installed, recorder: Recorder) -> None:
+    """Report libraries that every user may replace, and directories where every user may replace them."""
+    libraries = [each.path for each in installation.shared_objects]
+    places = {installation.site, *installation.platform_directories, *map(os.path.dirname, libraries)}
+    found = sorted(path for path in (*places, *libraries) if _is_open(path))
+    if found:
+        more = f", and so are {len(found) - 1:,} more" if len(found) > 1 else ""
+        top = os.path.commonpath([path if path in places else os.path.dirname(path) for path in found])
+        recorder.bad("W-FILE-010", found[0], more=more, directory=top)
+
+
+def _is_open(path: str) -> bool:
+    """Return whether every user may replace a file, or files in a directory."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return bool(mode & stat.S_IWOTH) and not (stat.S_ISDIR(mode) and mode & stat.S_ISVTX)
 
 
 def _strangers(installation: Installed, directory: str) -> Iterator[str]:

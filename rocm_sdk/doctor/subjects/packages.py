@@ -20,7 +20,7 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.fit.code_problems import lost_archives
-from rocm_sdk.fit.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
+from rocm_sdk.fit.gpu_builds import claimed_build, how_it_came, problem_of_build, proved_build, version_file
 from rocm_sdk.fit.packages import distribution_name
 from rocm_sdk.fit.verdicts.requirements import own_rocm, requirements
 from rocm_sdk.installed import sdk_sites
@@ -73,7 +73,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     _check_consistency(installation, recorder)
     _check_platform_directories(installation, recorder)
     _check_leftovers(installation, recorder)
-    _check_cuda(installation, recorder)
+    _check_builds(installation, recorder)
     if installation.is_current:
         _check_archives(installation, recorder)
         _check_facts(installation, recorder)
@@ -172,18 +172,27 @@ def _check_consistency(installation: Installed, recorder: Recorder) -> None:
             recorder.good(f"{each.name} is of the build of core")
 
 
-def _check_cuda(installation: Installed, recorder: Recorder) -> None:
-    """Report packages beside the SDK that are built for CUDA, by metadata alone.
+def _check_builds(installation: Installed, recorder: Recorder) -> None:
+    """Report packages beside the SDK whose metadata say that they are built for CUDA, or without GPUs.
 
-    `rocm-sdk check` reads libraries, too.
+    `rocm-sdk check` asks the libraries of the others, too. A torch without GPUs is sound, and its companions are so
+    beside it.
     """
+    claims = {}
     for name in installation.names:
         if not name.endswith(".dist-info") or is_of_sdk(name_of_directory(name)):
             continue
         each = Distribution(os.path.join(installation.site, name))
         needed = requirements([value for key, value in headers_of(each.read("METADATA")) if key == "requires-dist"])
-        if sign := sign_of_cuda(each.version, needed, version_file(installation.site, each.name)):
-            found = problem_of_cuda(each.name, each.version, sign)
+        claimed = claimed_build(each.name, each.version, needed, version_file(installation.site, each.name))
+        if claimed is not None:
+            claims[each.name] = each, claimed
+    is_sound = "torch" not in claims or claims["torch"][1].kind != "HIP"
+    for each, claimed in claims.values():
+        files = (os.path.join(installation.site, file.path) for file in each.files if ".so" in file.path)
+        build = proved_build(claimed, files) if claimed.kind != "HIP" else claimed
+        found = problem_of_build(each.name, each.version, build, how_it_came(each.directory), is_sound=is_sound)
+        if found is not None:
             recorder.bad(found.code, each.directory, **found.facts)
 
 

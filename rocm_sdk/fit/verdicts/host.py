@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
+from rocm_sdk.installed.catalog import package_of, stem
 from rocm_sdk.problems import problem
 
 from .conditions import Loading, loads, try_files
-from .missing import HERE, missing_problems, package_of
+from .missing import HERE, missing_problems
 from .opened_names import OpenedName, opened_names
 from .opening import Opening, opening
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     Demangle = Callable[[Iterable[str]], dict[str, str] | None]
     from collections.abc import Iterator
 
+_GRAFTED = re.compile(r"-[0-9a-f]{8}(?=\.so)")  # the hash that auditwheel adds to the name of a copy
 _GLIBC = re.compile(r"GLIBC_([\d.]+)")
 
 
@@ -60,6 +63,7 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
         *missing_problems(subject, files, against),
         *_lacks(subject, files, against, demangle),
         *_two_hips(subject, files, libraries),
+        *_copies(subject, libraries),
         *_auditors(subject, files),
     ]
     fails = any(each.severity == "error" for each in found)
@@ -234,6 +238,23 @@ def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str,
     for real, path in by_path.items() if subject.kind != "SDK" and others else ():
         if real not in map(os.path.realpath, others):
             yield problem("W-LIB-026", subject.shown(path), library=subject.shown(path), other=others[0])
+
+
+def _copies(subject: Subject, libraries: tuple[str, ...]) -> Iterator[Problem]:
+    """Yield the problem that a wheel or distribution without a HIP of its own has copies of the SDK's libraries."""
+    ours = {stem(os.path.basename(path)) for path in libraries}
+    names = {path: _GRAFTED.sub("", os.path.basename(path)) for path in subject.files}
+    copies = {path: name for path, name in names.items() if stem(name) in ours and package_of(name) is not None}
+    if not subject.distribution or not copies or any(stem(name) == "amdhip64" for name in names.values()):
+        return
+    keep_state = any(package_of(name) == "core" or name == os.path.basename(path) for path, name in copies.items())
+    facts = {
+        "distribution": subject.distribution,
+        "size": size_text(sum(os.path.getsize(path) for path in copies)),
+        "libraries": ", ".join(sorted(map(os.path.basename, copies))),
+    }
+    first = subject.shown(next(iter(copies)))
+    yield problem("W-LIB-029", first, **facts) if keep_state else problem("N-LIB-030", first, **facts)
 
 
 def beside_program(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:

@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from rocm_sdk._native import choose_index, device_code, inspect_library
+from rocm_sdk._native import choose_index, device_code
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS, may_have_code
 from rocm_sdk.fit.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.fit.comgr_places import place_problems
 from rocm_sdk.fit.coverage import with_code
 from rocm_sdk.fit.coverage_words import SPIRV_DEPENDS, remarks_on
-from rocm_sdk.fit.cuda_builds import problem_of_cuda, sign_of_cuda, version_file
+from rocm_sdk.fit.gpu_builds import claimed_build, how_it_came, problem_of_build, proved_build, version_file
 from rocm_sdk.fit.image_kinds import image_kinds
 from rocm_sdk.fit.image_kinds import remarks as remarks_of_images
 from rocm_sdk.fit.packages import owner_of
+from rocm_sdk.installed.catalog import package_of
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.library_directories import further_libraries, shared_libraries
 from rocm_sdk.installed.other_distributions import find, versions
@@ -27,10 +28,10 @@ from rocm_sdk.problems import problem
 from .conditions import Loading, process_words
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
-from .missing import package_of
 from .opening import release_of, requirement_of
 from .requirements import OF_TORCH, requirements, unmet
-from .subject import Against, Subject, open_subject, sdk_subject, with_required
+from .subject import Against, Subject, files_of, open_subject, sdk_subject, with_required
+from .tags import misfit, promises_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from rocm_sdk.problems import Problem
 
 _OF_MISSING = frozenset({"E-LIB-002", "E-LIB-003"})
+_OF_BUILDS = frozenset({"E-PKG-026", "E-PKG-029"})
 _NAMED = 3  # libraries that a line names
 
 
@@ -110,11 +112,14 @@ def judge(word: str | None, question: Question) -> Verdict:
         found += code.problems
         if against.installed is not None and with_code(code.coverage):
             found += place_problems(against.installed)
-        cuda = list(_of_cuda(alone))
-        if cuda:  # the lack of CUDA follows
-            found = [*cuda, *(each for each in found if each.code not in _OF_MISSING)]
+        if of_builds := list(_of_builds(alone)):  # the lack of CUDA follows
+            found = [*of_builds, *(each for each in found if each.code not in _OF_MISSING)]
         if subject.distribution in OF_TORCH and subject.kind == "distribution" and (lack := unmet()) is not None:
             found.append(problem("W-PKG-027", **lack))
+        if promises_code(alone.tag) and not alone.files and not alone.broken:
+            facts = {"distribution": alone.distribution, "version": alone.version}
+            detail = f"it is for {alone.tag}, and none of its files is a library"
+            found.append(problem("W-PKG-030", None, None, detail=detail, **facts))
         if subject.kind == "distribution":
             found += device_package_problems(subject.name, question.gpus)
         kinds = image_kinds(subject.directories)
@@ -136,11 +141,8 @@ def against_of(question: Question) -> Against:
 
 
 def _by_name(subject: Subject) -> Iterator[Problem]:
-    if subject.kind == "wheel":
-        from .tags import misfit
-
-        if (detail := misfit(subject.name)) is not None:
-            yield problem("E-PKG-020", subject.name, path=subject.name, detail=detail)
+    if subject.kind == "wheel" and (detail := misfit(subject.name)) is not None:
+        yield problem("E-PKG-020", subject.name, path=subject.name, detail=detail)
 
 
 def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem]:
@@ -155,31 +157,36 @@ def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem
             yield problem(fault.code, shown, library=shown, detail=subject.shown(fault.message))
 
 
-def _of_cuda(subject: Subject) -> Iterator[Problem]:
-    """Yield the problem that a subject is built for CUDA.
+def _of_builds(subject: Subject) -> Iterator[Problem]:
+    """Yield the problem that a subject is built for CUDA or without GPUs, or for CUDA a distribution that it requires.
 
-    The subject is a distribution or a wheel, or an installed distribution that it requires.
+    The subject is a distribution or a wheel.
     """
     if not subject.distribution:
         return
-    needed = [name for path in subject.files for name in _needed(path)]
-    sign = sign_of_cuda(subject.version, subject.needed_too, subject.version_file, needed)
-    if sign is not None:
-        yield problem_of_cuda(subject.distribution, subject.version, sign)
+    name, version, required = subject.distribution, subject.version, subject.needed_too
+    is_installed = subject.kind == "distribution"
+    build = proved_build(claimed_build(name, version, required, subject.version_file), subject.files)
+    came = how_it_came(_metadata_of(name)) if build is not None and is_installed else ""
+    if (of_itself := problem_of_build(name, version, build, came)) is not None:
+        yield of_itself
         return
-    for name in subject.needed_too if subject.kind == "distribution" else ():
-        found = find(name)
-        if found is not None:
+    for name in required if is_installed else ():
+        if (found := find(name)) is not None:
             text = version_file(str(found.locate_file("")), name)
-            if sign := sign_of_cuda(found.version, requirements(found.requires or []), text):
-                yield problem_of_cuda(name, found.version, sign)
+            claimed = claimed_build(name, found.version, requirements(found.requires or []), text)
+            if claimed is not None and claimed.kind == "CUDA":
+                build = proved_build(claimed, files_of(found)[0])
+                came = how_it_came(_metadata_of(name))
+                if (problem_of_it := problem_of_build(name, found.version, build, came)) is not None:
+                    yield problem_of_it
 
 
-def _needed(path: str) -> tuple[str, ...]:
-    try:
-        return inspect_library(path).needed
-    except RocmSdkError:
-        return ()
+def _metadata_of(name: str) -> str:
+    """Return the `.dist-info` directory of an installed distribution; "" if nothing names it."""
+    found = find(name)
+    records = [file for file in (found.files or () if found is not None else ()) if file.name == "RECORD"]
+    return os.path.dirname(str(records[0].locate())) if records else ""
 
 
 def _of_no_kind(path: str) -> Iterator[Problem]:
@@ -228,8 +235,8 @@ def _verdict(
     words = [_loading(host, loads, release, has_sdk=has_sdk, is_sdk=subject.kind == "SDK"), *host.notes]
     if loads and named is not None and against.version and not f"{against.version}.".startswith(f"{named}."):
         words.append(f"it is for {release}, the SDK is {against.version}, and nothing in its files says what it calls")
-    if any(each.code == "E-PKG-026" for each in problems):
-        words = [next(each.title for each in problems if each.code == "E-PKG-026")]
+    if builds := [each.title for each in problems if each.code in _OF_BUILDS]:
+        words = builds[:1]
     elif not host.files and not has_code and not host.opens.names:
         words = [_nothing(subject)]
     elif not has_code:

@@ -6,7 +6,7 @@ import os
 
 from rocm_sdk import _native
 from rocm_sdk.errors import PackageNotInstalledError
-from rocm_sdk.installed.catalog import stem
+from rocm_sdk.installed.catalog import package_of
 from rocm_sdk.installed.library_directories import led_on
 from rocm_sdk.installed.other_distributions import files_beside
 from rocm_sdk.problems import problem
@@ -24,17 +24,6 @@ if TYPE_CHECKING:
 
 HERE = frozenset({"bundled", "SDK", "RPATH", "system", "beside"})  # places of needs
 _AROUND = HERE - {"SDK"}
-_OWN_COPY = "librocm_sysdeps_"  # of a library of the system, in AMD's core package
-
-
-def package_of(name: str) -> str | None:
-    """Return the package of the SDK ("core", "libraries") that has a library of this name.
-
-    The result is None if it is not the SDK's.
-    """
-    if name.startswith(_OWN_COPY):
-        return "core"
-    return next((row[1] for row in _native.catalog() if stem(row[2]) == stem(name)), None)
 
 
 def missing_problems(subject: Subject, files: Iterable[HostFile], against: Against) -> Iterator[Problem]:

@@ -17,9 +17,9 @@ from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.errors import LibraryAccessError, LibraryNotFoundError, RocmSdkError
 from rocm_sdk.fit.code.archive_errors import refusal
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
-from rocm_sdk.fit.cuda_builds import version_file
+from rocm_sdk.fit.gpu_builds import version_file
 from rocm_sdk.installed.catalog import stem
-from rocm_sdk.installed.distributions import is_of_sdk, normalised
+from rocm_sdk.installed.distributions import headers_of, is_of_sdk, normalised
 from rocm_sdk.installed.walking import walk
 
 from .requirements import requirements
@@ -40,8 +40,8 @@ class Subject(NamedTuple):
     name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files (for
     the SDK all files), directories are searched for GPU code. needed_too are the distributions that it requires. names
     are pairs of a path that is not the user's, and its name in messages. distribution is the normalised name of a
-    wheel's or an installed distribution, "" for others. version_file is the text of its version.py. broken: how many
-    more files are no ELF files, as some of files.
+    wheel's or an installed distribution, "" for others. version_file is the text of its version.py, tag the tag of its
+    file ("cp311-cp311-linux_x86_64"). broken: how many more files are no ELF files, as some of files.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Subject(NamedTuple):
     version: str = ""
     broken: int = 0
     version_file: str = ""
+    tag: str = ""
 
     def shown(self, text: str) -> str:
         """Return the text with the user's names of files."""
@@ -100,7 +101,8 @@ def open_subject(word: str) -> Iterator[Subject]:
         with _scratch(word) as root:
             files, needed, broken = unpacked(word, root)
             name, version = of_wheel(word)
-            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),), name, version, broken)
+            tag = "-".join(os.path.basename(word).removesuffix(".whl").split("-")[-3:])
+            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),), name, version, broken, tag=tag)
     elif os.path.exists(word):
         files = (word,) if _is_elf(word) and not word.endswith(CODE_ENDINGS) else ()
         with _with_its_kernels(word) as (directories, names):
@@ -211,7 +213,7 @@ def _distribution(name: str) -> Subject:
         what = "it is a URL, and nothing is downloaded" if "://" in name else what
         raise LibraryNotFoundError(f"{without_passwords(name)}: {what}", advice, name)
     needed = requirements(found.requires or [])
-    files, directories = _files_of(found)
+    files, directories = files_of(found)
     return Subject(
         name,
         "distribution",
@@ -222,10 +224,11 @@ def _distribution(name: str) -> Subject:
         distribution=normalised(name),
         version=found.version,
         version_file=version_file(str(found.locate_file("")), name),
+        tag=dict(headers_of((found.read_text("WHEEL") or "").encode())).get("tag", ""),
     )
 
 
-def _files_of(distribution: importlib.metadata.Distribution) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def files_of(distribution: importlib.metadata.Distribution) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the ELF files of an installed distribution, and the directories in site-packages that they lie in."""
     site = str(distribution.locate_file(""))
     paths = (str(distribution.locate_file(file)) for file in distribution.files or ())
@@ -250,7 +253,7 @@ def with_required(subject: Subject) -> Subject:
         found = None if name in seen or is_of_sdk(name) else find(name)
         seen.add(name)
         if found is not None:
-            its_files, its_directories = _files_of(found)
+            its_files, its_directories = files_of(found)
             files |= dict.fromkeys(its_files)
             directories |= dict.fromkeys(its_directories)
             names += requirements(found.requires or [])

@@ -29,6 +29,12 @@ def misfit(path: str) -> str | None:
     return None
 
 
+def promises_code(tag: str) -> bool:
+    """Return whether a tag is one of a wheel with compiled modules: "cp311-cp311-linux_x86_64"."""
+    parts = tag.split("-")
+    return len(parts) == 3 and parts[1] != "none"
+
+
 def _fits_python(tag: str, abi: str) -> bool:
     major, minor = sys.version_info.major, sys.version_info.minor
     if tag.startswith(f"py{major}"):  # of this version, or an older one
