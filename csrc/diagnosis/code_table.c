@@ -45,6 +45,8 @@
     { ANY, WORDS, "Install {$requirement} again from where it came: its index is not known" }
 #define MORE                                                                                                           \
     { ANY, WORDS, "Install {$requirement} from where the SDK came: its index is not known" }
+#define AS_BUILT                                                                                                       \
+    { ANY, WORDS, "Install another version of {distribution}, and tell its makers: {as_built}" }
 #define FILE_ITSELF                                                                                                    \
     { ANY, WORDS, "Get {$path} again from where it came" }
 
@@ -192,7 +194,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, TRIED, "chmod +x {$path}"}),
         "Archives and file systems without modes lose the right to execute.", NULL)
     ROW(29, E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
-        FIXES({ANY, TRIED, "{reinstall}  # if that does not help, report it to the package's builder"},
+        FIXES(AS_BUILT, {ANY, TRIED, "{reinstall}  # if that does not help, report it to the package's builder"},
               PREFIX, SAME, FILE_ITSELF),
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
     ROW(30, E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
@@ -255,7 +257,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({CONTAINER, WORDS, "Start from a newer base image, or use an SDK that was built for glibc {present|of that release}"}, {ANY, WORDS, "Use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present|of that release}"}),
         "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
     ROW(37, E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
-        FIXES({DEBIAN, ELSEWHERE, "apt-get install --reinstall {debian}"},
+        FIXES(AS_BUILT, {DEBIAN, ELSEWHERE, "apt-get install --reinstall {debian}"},
               {FEDORA, ELSEWHERE, "dnf reinstall {fedora}"},
               {SUSE, ELSEWHERE, "zypper install --force {suse}"},
               {ARCH, ELSEWHERE, "pacman -S {arch}"},
@@ -281,7 +283,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "Use a machine with such a processor, or an SDK that was built for this one"}),
         "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the processor has.", NULL)
     ROW(43, W, LIB, 010, ERROR, "{library} says that it is {soname}", "the SONAME is not the name of the file: the file was renamed",
-        FIXES({ANY, TRIED, "{repair|mv LIBRARY SONAME}"},
+        FIXES(AS_BUILT, {ANY, TRIED, "{repair|mv LIBRARY SONAME}"},
               {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A library that needs it by its SONAME does not find it, or finds another copy.", NULL)
@@ -444,7 +446,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "Do what the message says, then rocm-sdk init"}),
         "Raised as DevelopmentTreeError. The tree that was there before is still there.", NULL)
     ROW(78, E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
+        FIXES(AS_BUILT, {ANY, TRIED, "{reinstall} && rocm-sdk init"},
               {ANY, WORDS, "Install {$requirement} again from where it came, then: rocm-sdk init"}),
         "The archive is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
     ROW(79, E, DEVEL, 010, ERROR, "another process works on the development tree", "the other process did not end within the waiting time",

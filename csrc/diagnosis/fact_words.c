@@ -10,6 +10,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"apparmor",     "AppArmor"},
     {"application",  "APPLICATION"},
     {"arch",         "PACKAGE"},
+    {"as_built",     "the file is as its RECORD says"},
     {"bringer",      "another library"},
     {"brought_by",   "in LD_PRELOAD"},
     {"capability",   "CAPABILITY"},

@@ -10,7 +10,7 @@ from .registry import ENTRIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rocm_sdk._native import Code, Severity
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     # rocm_sdk.installed.installer says it.
     Known = Callable[[str, str | None, str | None], dict[str, str]]
 
+# Codes of files that are wrong in themselves: the same wheel brings the same.
+_OF_CONTENT = frozenset({"E-LIB-006", "E-FILE-006", "W-LIB-010", "E-DEVEL-009"})
 _WHEELS = " --form wheels --output closure"  # in the command that makes wheels of a closure again
 
 
@@ -71,6 +73,8 @@ def problem(
     site: the directory that the packages are in, if the path does not say it. known: tells how they were installed, by
     default from what is installed now. General words replace a missing fact.
     """
+    if code in _OF_CONTENT and path is not None and _is_as_recorded(path, site or _site_of(path), facts):
+        facts["as_built"] = f"{path} is as RECORD says, so that the wheel was made so, and the same one brings it again"
     exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}
     requirement = exact.get("requirement") or exact.get("selector")
     installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"), requirement)
@@ -125,6 +129,19 @@ def _exact(value: str) -> str:
     except UnicodeEncodeError:
         return harmless(value)
     return value.replace("\0", r"\x00")
+
+
+def _is_as_recorded(path: str, site: str, facts: "Mapping[str, object]") -> bool:
+    """Return whether a file has the digest that the RECORD of its distribution says, which is among the facts."""
+    try:
+        from rocm_sdk.installed.distributions import sdk_distributions
+        from rocm_sdk.installed.record import has_digest
+
+        own = (each.files for each in sdk_distributions(site) if each.name == facts.get("distribution"))
+        rows = [file.digest for files in own for file in files if file.path == os.path.relpath(path, site)]
+        return any(digest and has_digest(path, digest) for digest in rows)
+    except (ImportError, OSError, ValueError):
+        return False
 
 
 def _ask_installed(site: str, distribution: str | None, requirement: str | None) -> dict[str, str]:

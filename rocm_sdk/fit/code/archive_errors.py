@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from rocm_sdk.errors import BadArchiveError, LibraryAccessError
+import errno
+
+from rocm_sdk.errors import BadArchiveError, LibraryAccessError, RocmSdkError
+
+# The errors of the system that a damaged archive provokes. All others are the surroundings': space, rights, limits.
+_OF_ARCHIVE = frozenset(
+    {
+        errno.EINVAL,  # a place before the beginning
+        errno.ENAMETOOLONG,
+        errno.EOVERFLOW,  # a place behind what a file can have
+    }
+)
+_OTHER_PLACE = "make room there, or export TMPDIR=DIRECTORY for another place"
 
 
-def refusal(name: str, why: str) -> LibraryAccessError:
+def refusal(name: str, why: str, fix: str | None = None) -> LibraryAccessError:
     """Return the error for a file that cannot be read."""
-    return LibraryAccessError(f"{name}: cannot read: {why}", None, name, "E-FILE-007")
+    return LibraryAccessError(f"{name}: cannot read: {why}", fix, name, "E-FILE-007")
+
+
+def of_reading(name: str, error: Exception, what: str, place: str = "") -> RocmSdkError:
+    """Return the error for a reading that has failed: damage, or what the surroundings lack.
+
+    what: words about the damage. place: the directory that the reader writes to.
+    """
+    if isinstance(error, RocmSdkError):
+        return error
+    if isinstance(error, OSError) and error.errno is not None and error.errno not in _OF_ARCHIVE:
+        where = f"it is unpacked to {place}: " if place else ""
+        return refusal(name, f"{where}{error.strerror}", _OTHER_PLACE if place else None)
+    return damage(name, f"{what}: {error}")
 
 
 def damage(name: str, why: str, fix: str = "get the archive again") -> BadArchiveError:

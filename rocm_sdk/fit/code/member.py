@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from rocm_sdk import _native
-from rocm_sdk.fit.code.archive_errors import damage, refusal
+from rocm_sdk.fit.code.archive_errors import damage, of_reading, refusal
 
 _BUFFER = 1 << 18
 _LARGEST = 16 << 30  # bytes of a file; no linker makes a library of a quarter of it
@@ -41,7 +41,7 @@ def _write(file: IO[bytes], chunk: bytes, name: str, directory: str) -> None:
         while view:
             view = view[file.write(view) :]
     except OSError as error:
-        raise refusal(name, f"it is decompressed to {directory}: {error.strerror}") from error
+        raise of_reading(name, error, "it cannot be decompressed", directory) from error
 
 
 def chunks_of(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:

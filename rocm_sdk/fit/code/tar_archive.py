@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from rocm_sdk import _native
 from rocm_sdk.base.zstd import ZSTD_FIX, import_zstd
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.fit.code.archive_errors import damage, unread
+from rocm_sdk.fit.code.archive_errors import damage, of_reading, unread
 from rocm_sdk.fit.code.tar_reader import TarReader
 
 from .candidate import HEAD_SIZE, is_candidate
@@ -50,10 +50,8 @@ def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
             archive = TarReader(stream, is_stream=True)
             yield from _codes(path, file, archive, True)
             archive.read_to_end()
-    except RocmSdkError:
-        raise
-    except (tarfile.TarError, EOFError, OSError, error_of_reader, *_DAMAGE) as error:
-        raise damage(path, f"no usable tar archive: {error}") from error
+    except (RocmSdkError, tarfile.TarError, EOFError, OSError, error_of_reader, *_DAMAGE) as error:
+        raise of_reading(path, error, "no usable tar archive") from error
 
 
 def _reader_of(path: str, head: bytes) -> _Reader | tuple[None, type[Exception]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.fit.code.archive_errors import damage, unread
+from rocm_sdk.fit.code.archive_errors import damage, of_reading, unread
 from rocm_sdk.fit.code.zip_file import DAMAGE, LOCAL_HEADER, open_zip
 
 from .candidate import HEAD_SIZE, is_candidate
@@ -35,10 +35,8 @@ def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
             name = f"{path}/{member.filename}"
             try:
                 found = _code_of(file, archive, member, name)
-            except RocmSdkError as error:
-                yield error
-            except (*DAMAGE, OSError) as error:
-                yield damage(name, f"it cannot be read from the archive: {error}")
+            except (RocmSdkError, *DAMAGE, OSError) as error:
+                yield of_reading(name, error, "it cannot be read from the archive")
             else:
                 if found is not None:
                     yield found

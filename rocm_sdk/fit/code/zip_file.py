@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from rocm_sdk.errors import RocmSdkError
 
-from .archive_errors import damage
+from .archive_errors import damage, of_reading
 
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 _END, _END_SIZE, _LONGEST_COMMENT = b"PK\x05\x06", 22, 0xFFFF
@@ -34,10 +34,8 @@ def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
         _check_directory(file, path)
         archive = zipfile.ZipFile(file)
         _refuse_overlaps(path, archive.infolist())
-    except RocmSdkError:
-        raise
-    except (*DAMAGE, OSError) as error:
-        raise damage(path, f"no usable zip file: {error}") from error
+    except (RocmSdkError, *DAMAGE, OSError) as error:
+        raise of_reading(path, error, "no usable zip file") from error
     return archive
 
 

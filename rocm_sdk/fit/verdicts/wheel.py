@@ -14,8 +14,8 @@ from typing import IO, NamedTuple
 
 from rocm_sdk._native import begins_as_elf
 from rocm_sdk.base.value_text import size_text
-from rocm_sdk.errors import BadArchiveError
-from rocm_sdk.fit.code.archive_errors import damage, refusal, unread
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.code.archive_errors import damage, of_reading, refusal, unread
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.code.zip_file import DAMAGE, open_zip
 from rocm_sdk.fit.image_kinds import DIRECTORY
@@ -62,16 +62,10 @@ def unpacked(path: str, root: str) -> Unpacked:
                     needed = _requirements(archive.open(member).read(_HEADERS))
                 elif not member.filename.endswith("/"):
                     writer.take(member, name)
-            except BadArchiveError:
-                raise
             except (FileExistsError, NotADirectoryError) as error:
                 raise damage(name, "another member is in its place") from error
-            except (*DAMAGE, OSError) as error:
-                if isinstance(error, OSError) and error.errno is not None:
-                    place = tempfile.gettempdir()
-                    why = f"it is unpacked to {place}: {error.strerror}; TMPDIR names another place"
-                    raise refusal(name, why) from error
-                raise damage(name, f"it cannot be read from the archive: {error}") from error
+            except (RocmSdkError, *DAMAGE, OSError) as error:
+                raise of_reading(name, error, "it cannot be read from the archive", tempfile.gettempdir()) from error
     return Unpacked(tuple(sorted(writer.files)), needed, writer.left_broken)
 
 
