@@ -198,6 +198,7 @@ Code = Literal[
     "W-LIB-029",
     "N-LIB-030",
     "W-FILE-010",
+    "W-ENV-017",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

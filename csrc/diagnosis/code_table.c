@@ -433,7 +433,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "Report it to the package's builder"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
     ROW(74, E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}{intact}",
-        FIXES({DEBIAN, WORDS, "apt install g++  # for {header}: the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++  # for {header}"}, {ANY, WORDS, "Install the C++ compiler of the system with its headers, which has {header}"},
+        FIXES({DEBIAN, WORDS, "apt-get install libstdc++-{gcc}-dev  # the C++ headers of that GCC; or give the compiler --gcc-install-dir={other}"}, {ANY, WORDS, "Install the C++ headers of GCC {gcc}, or give the compiler --gcc-install-dir={other}"}, {DEBIAN, WORDS, "apt install g++  # for {header}: the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++  # for {header}"}, {ANY, WORDS, "Install the C++ compiler of the system with its headers, which has {header}"},
               {ANY, WORDS, "Correct what {$path} says; `rocm-sdk test --deep` names the files of the SDK that are not as they were installed"}),
         "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers. Where it names no header of the system, it fails by itself, by a variable or by a file of the SDK.", NULL)
     ROW(75, N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "the directory is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
@@ -457,7 +457,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "Install it into a virtual environment, with pip or uv"}),
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
     ROW(81, N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
-        FIXES({ANY, WORDS, "Use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
+        FIXES({DEBIAN, WORDS, "apt-get install libstdc++-{gcc}-dev  # the C++ headers of that GCC; or give the compiler --gcc-install-dir={other}"}, {ANY, WORDS, "Install the C++ headers of GCC {gcc}, or give the compiler --gcc-install-dir={other}"}, {ANY, WORDS, "Use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
         "Each clang in PATH was tried with a small program, at most four, and none compiled it; what is shown is the first that starts. A clang may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
     ROW(82, N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
         FIXES({ANY, TRIED, "rocm-sdk init"}),
@@ -689,9 +689,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(175, W, ENV, 015, WARNING, "comgr's cache cannot be written", "{path|~/.cache/comgr}: {detail|it cannot be written}",
         FIXES({ANY, WORDS, "export AMD_COMGR_CACHE=0  # to do without, or set AMD_COMGR_CACHE_DIR to a directory that this user may write to"}),
         "Without its cache comgr compiles and unpacks the same code again in each process. The cache is in the directory that AMD_COMGR_CACHE_DIR names, else in comgr below XDG_CACHE_HOME, else in ~/.cache/comgr.", NULL)
-    ROW(176, W, ENV, 016, WARNING, "{variable} leads out of this SDK", "{variable|VARIABLE}={value|VALUE}: {harm|another ROCm comes into the process}{lack}; set by {setter|a parent}",
+    ROW(176, W, ENV, 016, WARNING, "{variable} leads {where|out of this SDK}", "{variable|VARIABLE}={value|VALUE}: {harm|another ROCm comes into the process}{lack}; set by {setter|a parent}",
         FIXES({ANY, TRIED, "{removal|unset VARIABLE}  # rocm-sdk run leaves it out for the program that it starts"}),
         "Programs leave variables to their children, and logins to all programs. `rocm-sdk run` leaves out the entries that lead out of the SDK, and `rocm-sdk env` prints how to remove them, but what a profiler has set that runs now.", NULL)
+
+    ROW(190, W, ENV, 017, WARNING, "builds of torch's extensions take {path|the environment} for ROCm", "{variable|hipcc, a script of the environment that PATH names,} leads there, and no headers of HIP are in it",
+        FIXES({ANY, TRIED, "eval \"$(rocm-sdk env --for torch-extension)\""}),
+        "torch's cpp_extension takes ROCM_HOME or ROCM_PATH, or else the directory above that of the hipcc in PATH. In an environment that hipcc is a script, and ROCm's headers are in the development tree.", NULL)
 
     /* ---- a running process ---- */
     ROW(132, E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",

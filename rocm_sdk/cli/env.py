@@ -3,6 +3,7 @@
 import os
 
 from rocm_sdk._native import locate, package_directory
+from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.base.left_variables import may_lead_out
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
@@ -209,24 +210,40 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
         place = os.path.dirname(name) or "PATH"
         fix = "install it, or name another: clang-19"
         raise RocmSdkError(f"there is no {driver_name(name)} in {place}", fix, code="E-TOOL-005")
-    flags = hip_flags(variables.assigned["ROCM_HOME"], _targets(selection))
+    root = variables.assigned["ROCM_HOME"]
+    flags = [*hip_flags(root, _targets(selection, root)), *_flags_of_linking(variables)]
     found = {"HIPCXX": driver, "HIPFLAGS": shlex.join(flags), "HIP_PLATFORM": "amd"}
     directory = directory_for_hipcc(driver)
     return found if directory is None else found | {"HIP_CLANG_PATH": directory}
 
 
-def _targets(selection: str) -> tuple[str, ...]:
-    """Return the targets of a selection. The user may compile for targets that the SDK's libraries have no code for."""
+def _flags_of_linking(variables: Variables) -> list[str]:
+    """Return LDFLAGS for the driver: CMake's first question to the compiler of HIP links without them."""
+    import shlex
+
+    words = shlex.split((variables.options or {}).get("LDFLAGS", ""))
+    return ["--start-no-unused-arguments", *words, "--end-no-unused-arguments"] if words else []
+
+
+def _targets(selection: str, root: str) -> tuple[str, ...]:
+    """Return the targets of a selection. The user may compile for targets that the SDK's libraries have no code for.
+
+    root: the development tree.
+    """
     from rocm_sdk import targets
+    from rocm_sdk.devel.compilers import has_bitcode
     from rocm_sdk.errors import EmptySelectionError
+    from rocm_sdk.fit.packages import supported_targets
     from rocm_sdk.fit.selection import select
+    from rocm_sdk.installed.view import current
 
     if selection not in {"machine", "sdk"}:
         return targets.expand(selection)
     try:
         chosen, notes = select(selection)
     except EmptySelectionError as error:
-        raise EmptySelectionError(error.message, "name the targets: --targets gfx942,gfx1100") from error
+        known = [each for each in supported_targets(current()) if has_bitcode(root, each)] or [EXAMPLE_GPU]
+        raise EmptySelectionError(error.message, f"name the targets: --targets {','.join(known[:2])}") from error
     for note in notes:
         complain(note)
     return chosen

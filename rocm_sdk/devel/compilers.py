@@ -25,6 +25,11 @@ def device_libraries(root: str) -> str | None:
     return next((directory for directory in directories if os.path.isdir(directory)), None)
 
 
+def has_bitcode(root: str, target: str) -> bool:
+    """Return whether the device libraries of a tree are for a target, too: gfx1030 has oclc_isa_version_1030.bc."""
+    return os.path.exists(f"{device_libraries(root)}/oclc_isa_version_{target.removeprefix('gfx')}.bc")
+
+
 def driver_name(name: str) -> str:
     """Return the file name of the C++ driver that belongs to `clang`, `clang-19` or the path of such a program."""
     base = os.path.basename(name)

@@ -90,9 +90,11 @@ def difference(
     version: "==7.10.0", "" if it is unknown. known: as of `problem`. linked: the file of a package to which it is a
     link.
     """
+    is_of_core = "/_rocm_sdk_core" in (linked or "")
+    owner = "rocm-sdk-core" if is_of_core else "rocm[libraries]"
     facts = {
         "update": {"update": "rocm-sdk init"},
-        "install": {"requirement": f"rocm[libraries]{version}", "leads": "where the link leads"},
+        "install": {"requirement": f"{owner}{version}", "distribution": owner, "leads": "where the link leads"},
         "reinstall": {"distribution": DISTRIBUTION, "requirement": f"{DISTRIBUTION}{version}"},
     }[need]
     return problem("E-DEVEL-002", path, None, known, detail=detail, linked=linked, **facts)

@@ -44,7 +44,7 @@ class Inherited(NamedTuple):
     name: str
     value: str
     row: Row
-    outside: tuple[str, ...]  # the entries that lead out of the SDK
+    outside: tuple[str, ...]  # the entries that lead out of the SDK, or to nothing in it
     kept: str | None  # the value without them; None: nothing is left
 
     @property
@@ -98,7 +98,7 @@ def _places(installed: Installed) -> list[str]:
 
 def _is_of_sdk(places: list[str], path: str) -> bool:
     real = os.path.realpath(path)
-    return any(is_below(real, each) for each in places)
+    return os.path.exists(real) and any(is_below(real, each) for each in places)
 
 
 # ---- profilers that run

@@ -110,7 +110,7 @@ ROWS = (
     Row("E-PKG-023",  LOOKED,   ANY,       ("W-DEVEL-007",)),
     Row("E-PKG-024",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003")),
     Row("E-PKG-025",  LOOKED,   ANY,       ("E-PKG-001", "E-LIB-003", "W-PKG-007")),
-    Row("E-PKG-025",  LOOKED,   DISTRIBUTION, _OF_STATES),
+    Row("E-PKG-025",  LOOKED,   DISTRIBUTION, (*_OF_STATES, "E-DEVEL-002")),
     Row("W-LIB-010",  LOOKED,   BELOW,     ("W-PKG-019",)),
     Row("W-LIB-010",  LOOKED,   SONAME,    ("E-FILE-001",)),
     Row("W-PKG-019",  LOOKED,   BELOW,     ("W-LIB-016",)),

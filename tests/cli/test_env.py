@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from ended import assert_refused
+from sample_device_code import bundle, library, objects
 from sample_machine import Machine
-from sample_site import Site, compile_library
+from sample_site import LIBRARIES, Site, compile_library
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -186,6 +187,9 @@ def test_a_compiler_that_is_not_of_the_sdk(call: Call, devel_tree: Path, clang: 
         f"--rocm-device-lib-path={devel_tree}/lib/llvm/amdgcn/bitcode",
         "--offload-arch=gfx1030",
         "--offload-arch=gfx906",
+        "--start-no-unused-arguments",  # CMake's identification of the compiler links, and has no LDFLAGS
+        f"-Wl,-rpath-link,{devel_tree}/lib",
+        "--end-no-unused-arguments",
     ]
     by_path = json.loads(call("env", "--compiler", str(clang / name), *words[3:]).stdout)["set"]
     assert by_path == variables
@@ -205,11 +209,25 @@ def test_hipcc_finds_a_clang_of_a_distribution(call: Call, devel_tree: Path, cla
     assert (variables["HIPCXX"], variables["HIP_CLANG_PATH"]) == (str(clang / "clang++-20"), str(own))
 
 
-def test_targets_of_the_machine(call: Call, devel_tree: Path, clang: Path, tmp_path: Path) -> None:
-    assert devel_tree
-    empty = Machine(tmp_path / "empty")
+@pytest.mark.parametrize(
+    ("built_for", "bitcode", "example"),
+    [
+        ("gfx1030;gfx942;gfx1100", ("942", "1030"), "gfx942,gfx1030"),
+        ("gfx90a;gfx1100", ("90a", "1030"), "gfx90a"),
+        ("gfx90a;gfx1100", (), "gfx1151"),  # an example, of which the SDK says nothing
+    ],
+)
+def test_targets_of_the_machine(  # noqa: PLR0917
+    call: Call, devel_tree: Path, clang: Path, sdk: Site, built_for: str, bitcode: tuple[str, ...], example: str
+) -> None:
+    """TheRock 7841: the targets of an example are targets that this SDK has code and bitcode for."""
+    empty = Machine(clang.parent / "empty")
+    call("init")
+    for number in bitcode:
+        (devel_tree / f"lib/llvm/amdgcn/bitcode/oclc_isa_version_{number}.bc").touch()
+    library(sdk.path / LIBRARIES / "lib/librocblas.so.5", [bundle(objects(*built_for.split(";")))])
     words = ("env", "--compiler", str(clang / "clang"), "--json")
-    assert_refused(call(*words, ROCM_SDK_ROOTFS=str(empty.root)), 1, "fix: name the targets: --targets gfx942,gfx1100")
+    assert_refused(call(*words, ROCM_SDK_ROOTFS=str(empty.root)), 1, f"fix: name the targets: --targets {example}\n")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sample_devel import DevelSite, core_files, device_files, libraries_files, link, links_to, member, sample_members
@@ -237,6 +238,44 @@ def test_hipcc_that_fails(site: DevelSite, answer: str, is_missing: bool) -> Non
     assert ("vector" in found["fix"]) == is_missing
     assert ("g++" in found["fix"] or "C++ compiler of the system" in found["fix"]) == is_missing
     assert ("rocm-sdk test --deep" in found["fix"]) == (not is_missing)
+
+
+# Directories of GCC, those with C++ headers, the one that clang takes, the header -> words of the fix (ROCm 4612).
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ((("12", "14"), ("12",), "14", "cmath"), "libstdc++-14-dev"),
+        ((("11", "13"), ("11",), "13", "vector"), "gcc-install-dir="),
+        ((("14",), (), "14", "cmath"), "C++ headers"),
+        ((("12",), ("12",), "12", "zlib.h"), "g++"),  # a header that no C++ library has
+    ],
+)
+@pytest.mark.parametrize("code", ["E-DEVEL-005", "N-DEVEL-012"])
+def test_a_gcc_without_its_headers(site: DevelSite, tmp_path: Path, row: Any, words: str, code: str) -> None:
+    directories, with_headers, taken, header = row
+    gcc = tmp_path / "usr/lib/gcc/x86_64-linux-gnu"
+    for version in directories:
+        (gcc / version).mkdir(parents=True)
+    for version in with_headers:
+        (tmp_path / f"usr/include/c++/{version}").mkdir(parents=True)
+    error = f"echo \"x.hip:2:10: fatal error: '{header}' file not found\" >&2; exit 1"
+    text = f'[ "$1" = -v ] && {{ echo "Selected GCC installation: {gcc}/{taken}" >&2; exit 0; }}; {error}'
+    tree = {"include/hip/hip_runtime.h": b"\n", "amdgcn/bitcode/ocml.bc": b"\n"}
+    if code == "E-DEVEL-005":
+        tree |= {"bin/hipcc": program(text), "lib/llvm/bin/clang": program("exit 0")}
+    else:
+        put(tmp_path / "bin/clang++", text)
+    extract(site, tree)
+    said = run_test(site.path, "--only", "devel", PATH=f"{tmp_path}/bin", ROCM_SDK_ROOTFS=str(tmp_path))
+    (found,) = (each for each in said.problems if each["code"] == code)
+    if header != "zlib.h":
+        assert f"the compiler takes {gcc}/{taken}" in found["cause"]
+        assert f"C++ headers of GCC {taken}" in found["cause"]
+        assert f"libstdc++-{taken}-dev" in found["fix"] or f"GCC {taken}" in found["fix"] or not with_headers
+        assert not with_headers or f"--gcc-install-dir={gcc}/{with_headers[0]}" in found["fix"]
+    else:
+        assert "takes" not in found["cause"]
+    assert words
 
 
 # ---- a clang of the system, which `rocm-sdk env --compiler` would name

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import completed
 from sample_report import install, run_test
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_interpreter
 
@@ -85,7 +86,12 @@ def test_what_leads_into_the_sdk_stays(sdk: Site, other: Path) -> None:
     said = run_test(sdk.path, "--only", "environment", **inside)
     assert "W-ENV-016" not in said.codes
     noted = {found["facts"]["variable"] for found in said.problems if found["code"] == "N-ENV-006"}  # type: ignore[index]
-    assert noted >= inside.keys() - {"ROCM_PATH"}
+    assert noted & inside.keys() == {"HSA_TOOLS_LIB"}
+    (sdk.path / CORE / "lib/librocprofiler-sdk.so.1").unlink()
+    gone = leads_out(sdk, **inside)
+    assert gone["title"] == "ROCPROFILER_REGISTER_LIBRARY leads to nothing in this SDK"
+    assert gone["fix"].startswith("unset ROCPROFILER_REGISTER_LIBRARY")
+    (sdk.path / CORE / "lib/librocprofiler-sdk.so.1").touch()
     # A list keeps what is of the SDK.
     own = inside["ROCPROFILER_REGISTER_LIBRARY"]
     both = {"ROCP_TOOL_LIBRARIES": f"{other}:{own}"}
@@ -148,3 +154,48 @@ def test_a_profiler_that_has_become_the_program(sdk: Site, other: Path) -> None:
     assert seen(sdk, "LD_PRELOAD", **variables)[0] == str(tool)
     gone = str(tool.with_name("gone") / tool.name)
     assert seen(sdk, "ROCP_TOOL_LIBRARIES", **variables | {"LD_PRELOAD": gone})[0] == "unset"
+
+
+# ---- the home of ROCm that torch's cpp_extension takes (pytorch 180211, 180723)
+
+# The rule of torch 2.11, in short.
+RULE = """\
+import os, shutil
+hipcc = shutil.which("hipcc")
+home = os.environ.get("ROCM_HOME") or os.environ.get("ROCM_PATH")
+print(home or (os.path.dirname(os.path.dirname(os.path.realpath(hipcc))) if hipcc else None))
+"""
+
+
+def test_the_root_of_the_environment_is_no_home(tmp_path: Path) -> None:
+    root = tmp_path / "env"
+    sdk = Site(root / "lib/python3/site-packages", rpath="rpath")
+    for name in ("libamdhip64.so.7", "libamd_comgr.so.3"):
+        sdk.library(name)
+    install(sdk)
+    (root / "bin").mkdir()
+    (root / "bin/hipcc").write_text("#!/bin/sh\n")
+    (root / "bin/hipcc").chmod(0o755)
+    path = {"PATH": f"{root}/bin:/usr/bin:/bin"}
+
+    def told(**variables: str) -> list[dict[str, str]]:
+        said = run_test(sdk.path, "--only", "environment", **path, **variables)
+        return [each for each in said.problems if each["code"] in ("W-ENV-016", "W-ENV-017")]
+
+    assert told() == []  # without torch nobody asks
+    (sdk.path / "torch").mkdir()
+    for variables in ({}, {"ROCM_HOME": str(root)}, {"ROCM_PATH": f"{root}/"}):
+        (found,) = told(**variables)
+        assert found["code"] == "W-ENV-017"
+        assert found["fix"] == 'eval "$(rocm-sdk env --for torch-extension)"'
+        assert next(iter(variables), "hipcc") in found["cause"]
+    # The line is carried out: torch's rule then leads to headers.
+    (sdk.path / CORE / "include/hip").mkdir(parents=True)
+    printed = command(sdk, "env", "--for", "torch-extension", **path).stdout
+    line = f'{printed}\nexec {sys.executable} -c "$RULE"'
+    done = completed(["bash", "-c", line], env=clean_environment() | path | {"RULE": RULE})
+    home = done.stdout.strip()
+    assert Path(home, "include/hip").is_dir()
+    assert told(ROCM_HOME=home) == []
+    before = completed([sys.executable, "-c", RULE], env=clean_environment() | path)
+    assert before.stdout.strip() == str(root)

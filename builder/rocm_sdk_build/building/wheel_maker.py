@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from packaging.version import Version
+
 from rocm_sdk.base.starting import module_command, run
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk_build.checking.check import check
@@ -69,6 +71,12 @@ def make_wheels(plan: Plan) -> list[Path]:
         else:
             appeared = [unpack(path, wish.output / path.parent.relative_to(fresh), scratch) for path in made]
     finished.clear()
+    if plan.selectors() and Version(plan.sdk.version).is_prerelease:
+        _log.warning(
+            "installers take a version before a release by its number alone: pip install 'rocm[libraries]==%s'"
+            " --find-links %s",
+            *(plan.sdk.version, dist),
+        )
     return appeared
 
 

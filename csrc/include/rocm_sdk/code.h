@@ -229,7 +229,9 @@ typedef enum rsdk_code {
 
     RSDK_W_FILE_010 = 189,
 
-    RSDK_CODE_COUNT = 190
+    RSDK_W_ENV_017 = 190,
+
+    RSDK_CODE_COUNT = 191
 } rsdk_code;
 /* clang-format on */
 

@@ -9,12 +9,12 @@ import tempfile
 from functools import partial
 
 from rocm_sdk._native import gpus
-from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.files import names_in, read_beginning
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.compilers import device_libraries, find_drivers, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import copies, difference, verify_tree
-from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
+from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
 from rocm_sdk.doctor.loading import search_path
 from rocm_sdk.doctor.prefixes.cmake import TEXT_LIMIT, check_prefix, check_tree
 from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
@@ -38,6 +38,7 @@ _MOST_DRIVERS = 4  # of the system that are tried
 _NO_BITCODE = "cannot find ROCm device library"  # clang, of bitcode that is not where the flags say
 # The words of a compiler about a missing header.
 _MISSING_HEADER = re.compile(r"error: '([\w./+-]+)' file not found|error: ([\w./+-]+): No such file")
+_SELECTED_GCC = re.compile(r"^Selected GCC installation: (\S+)$", re.MULTILINE)
 _OF_SDK = ("hip/", "hsa/", "amd_", "__clang")  # the beginnings of names of headers that the SDK has
 _COMMON_TARGET = "gfx1030"  # every clang since 11 knows it
 
@@ -210,7 +211,8 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
         if refused is None or (not refused[2] and _is_of_compiler(ended)):
             refused = driver, error, _is_of_compiler(ended)
     if refused is not None:
-        recorder.say("N-DEVEL-012", refused[0], target=target, detail=refused[1])
+        gcc = _gcc_without_headers(refused[0], _header_of_system(refused[1]), options)
+        recorder.say("N-DEVEL-012", refused[0], target=target, **{"detail": refused[1], **gcc})
 
 
 def _is_of_compiler(ended: Ended) -> bool:
@@ -229,7 +231,9 @@ def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> Non
         files = (hipcc, *(os.path.join(tree, _LLVM, name) for name in _PARTS_OF_COMPILER))
         detail = _first_error(ended)
         child = program.child_of(ended, files)
-        recorder.bad("E-DEVEL-005", hipcc, None, child, detail=detail, header=_header_of_system(detail))
+        header = _header_of_system(detail)
+        gcc = _gcc_without_headers(hipcc, header, options)
+        recorder.bad("E-DEVEL-005", hipcc, None, child, header=header, **{"detail": detail, **gcc})
 
 
 def _header_of_system(error: str) -> str | None:
@@ -240,6 +244,25 @@ def _header_of_system(error: str) -> str | None:
     found = _MISSING_HEADER.search(error)
     name = found[1] or found[2] if found is not None else None
     return None if name is None or name.startswith(_OF_SDK) else name
+
+
+def _gcc_without_headers(compiler: str, header: str | None, options: Options) -> dict[str, str]:
+    """Return the facts about the GCC that a clang takes, if its C++ headers, which it lacks, are not installed.
+
+    The compiler itself says which GCC it takes: the newest that has a directory.
+    """
+    found = _SELECTED_GCC.search(run_program([compiler, "-v"], options.seconds).output) if header else None
+    if found is None or os.path.isdir(_headers_of(found[1])):
+        return {}
+    parent, version = os.path.split(found[1])
+    with_headers = [name for name in names_in(parent) if os.path.isdir(_headers_of(f"{parent}/{name}"))]
+    detail = f"{header} is not found: the compiler takes {found[1]}, and the C++ headers of GCC {version} are not there"
+    return {"detail": detail, "gcc": version} | ({"other": f"{parent}/{max(with_headers)}"} if with_headers else {})
+
+
+def _headers_of(gcc: str) -> str:
+    """Return the directory of the C++ headers of a GCC, by its directory of libraries."""
+    return os.path.normpath(f"{gcc}/../../../../include/c++/{os.path.basename(gcc)}")
 
 
 def _compiled(command: list[str], way: Way) -> Ended:

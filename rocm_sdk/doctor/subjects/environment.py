@@ -6,7 +6,9 @@ import os
 from collections.abc import Collection, Iterator
 
 from rocm_sdk import _native
+from rocm_sdk.base.files import is_below
 from rocm_sdk.base.search_path import entries_of
+from rocm_sdk.base.starting import find_program
 from rocm_sdk.base.value_text import listed
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
@@ -53,6 +55,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     for variable, value in os.environ.items():
         if variable.startswith("ROCM_SDK_LIBRARY_") and value:
             recorder.say("N-ENV-006", variable=variable, value=value, what="which file is used for this library")
+    _check_home(installation, recorder)
     _check_inherited(installation, recorder)
     recorder.good("variables that lead to other files")
 
@@ -65,6 +68,21 @@ def _check_foreign_directories(installation: Installed, recorder: Recorder) -> N
     for path, (variables, library) in found.items():
         value, line = os.environ[next(iter(variables))], _removal_of(path, variables)
         recorder.bad("W-ENV-001", path, variable=" and ".join(variables), value=value, library=library, removal=line)
+
+
+def _check_home(installation: Installed, recorder: Recorder) -> None:
+    """Report that builds of torch's extensions take the root of the environment for ROCm, where no headers are.
+
+    Without the variables, torch (2.11) takes the directory above that of the `hipcc` in PATH, a script of the
+    environment.
+    """
+    root = os.path.realpath(f"{installation.site}/../../..")
+    variable = next((name for name in ("ROCM_HOME", "ROCM_PATH") if os.environ.get(name)), None)
+    has_torch, hipcc = os.path.isdir(f"{installation.site}/torch"), find_program("hipcc")
+    home = os.environ[variable] if variable else f"{os.path.realpath(hipcc)}/../.." if hipcc and has_torch else None
+    if home is None or os.path.realpath(home) != root or os.path.exists(f"{root}/include/hip"):
+        return
+    recorder.bad("W-ENV-017", root, variable=variable)
 
 
 def _check_inherited(installation: Installed, recorder: Recorder) -> None:
@@ -80,9 +98,17 @@ def _check_inherited(installation: Installed, recorder: Recorder) -> None:
         if each.outside:
             absent = [path for path in each.outside if not os.path.exists(path)]
             lack = f"; there is no {', '.join(absent)}" if absent else ""
-            more = {"harm": each.row.harm, "setter": each.row.set_by, "removal": each.removal, "lack": lack}
+            is_own = all(is_below(path, installation.site) for path in each.outside)
+            where = "to nothing in this SDK" if is_own else None
+            more = {
+                "where": where,
+                "harm": each.row.harm,
+                "setter": each.row.set_by,
+                "removal": each.removal,
+                "lack": lack,
+            }
             recorder.bad("W-ENV-016", each.outside[0], **facts, **more)
-        elif each.name not in _ROCM_HOMES:
+        elif each.row.kind == "switch" or "/" not in each.value:  # other values lie in this SDK
             recorder.say("N-ENV-006", **facts, what=f"what ROCm does: {each.row.harm}; set by {each.row.set_by}")
 
 
