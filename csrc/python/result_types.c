@@ -17,6 +17,8 @@
 
 typedef struct field {
     const char *name;
+    size_t item_size;      /* for a list of structs: the size of each */
+    rsdk_result_type item; /* and the type of their results */
     /* function that converts the member; `value` points to the whole struct */
     PyObject *(*build)(const rsdk_module_state *state, const void *value, const struct field *row);
     size_t offset; /* the place of the member in the struct */
@@ -64,6 +66,12 @@ PyObject *rsdk_result_paths(const char *const *paths, size_t count) {
 #define CONVERSION(name)                                                                                               \
     static PyObject *name(UNUSED const rsdk_module_state *state, const void *value, UNUSED const field *row)
 
+/* A conversion of an enumerator to its name. */
+#define NAMED(conversion, type, function)                                                                              \
+    CONVERSION(conversion) {                                                                                           \
+        return rsdk_result_text(function(*(const type *)member_of(value, row->offset)));                               \
+    }
+
 CONVERSION(from_text) {
     return rsdk_result_text(*(const char *const *)member_of(value, row->offset));
 }
@@ -109,6 +117,20 @@ CONVERSION(from_paths) {
     return rsdk_result_paths(paths, *(const size_t *)member_of(value, row->extra));
 }
 
+CONVERSION(from_items) {
+    const void *items;
+    memcpy(&items, member_of(value, row->offset), sizeof items);
+    size_t count = *(const size_t *)member_of(value, row->extra);
+    PyObject *result = PyTuple_New((Py_ssize_t)count);
+    for (size_t i = 0; result != NULL && i < count; i++) {
+        PyObject *item = rsdk_result_build(state, row->item, member_of(items, i * row->item_size));
+        if (item == NULL || PyTuple_SetItem(result, (Py_ssize_t)i, item) < 0) {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
+}
+
 CONVERSION(from_location) {
     return rsdk_result_build(state, RSDK_TYPE_LOCATION, member_of(value, row->offset));
 }
@@ -117,10 +139,7 @@ CONVERSION(from_package) {
     return rsdk_result_text(rsdk_package_get(*(const rsdk_package_id *)member_of(value, row->offset))->name);
 }
 
-CONVERSION(from_found_via) {
-    return rsdk_result_text(rsdk_loader_found_via_name(*(const rsdk_found_via *)member_of(value, row->offset)));
-}
-
+NAMED(from_found_via, rsdk_found_via, rsdk_loader_found_via_name)
 CONVERSION(from_method) {
     static const char *const names[] = {
         [RSDK_STEP_REUSE] = "reuse", [RSDK_STEP_OPEN] = "open", [RSDK_STEP_ANCHOR] = "anchor"};
@@ -132,20 +151,14 @@ CONVERSION(from_feature) {
     return feature == RSDK_FEATURE_UNSUPPORTED ? Py_NewRef(Py_None) : PyBool_FromLong(feature == RSDK_FEATURE_ON);
 }
 
-CONVERSION(from_container) {
-    return rsdk_result_text(rsdk_device_container_name(*(const rsdk_device_container *)member_of(value, row->offset)));
-}
-
+NAMED(from_container, rsdk_device_container, rsdk_device_container_name)
 /* All images share one text: a file may have hundreds of thousands of them. */
 CONVERSION(from_image_format) {
     return PyUnicode_InternFromString(
         rsdk_image_format_name(*(const rsdk_image_format *)member_of(value, row->offset)));
 }
 
-CONVERSION(from_fit) {
-    return rsdk_result_text(rsdk_code_fit_name(*(const rsdk_code_fit *)member_of(value, row->offset)));
-}
-
+NAMED(from_fit, rsdk_code_fit, rsdk_code_fit_name)
 CONVERSION(from_misfit) {
     rsdk_misfit misfit = *(const rsdk_misfit *)member_of(value, row->offset);
     return rsdk_result_text(misfit != RSDK_MISFIT_NONE ? rsdk_misfit_name(misfit) : NULL);
@@ -163,10 +176,7 @@ CONVERSION(from_patches) {
     return rsdk_result_paths(has_debian ? debian : &solus, (size_t)has_debian + (size_t)has_solus);
 }
 
-CONVERSION(from_verdict) {
-    return rsdk_result_text(rsdk_coverage_verdict_name(*(const rsdk_coverage_verdict *)member_of(value, row->offset)));
-}
-
+NAMED(from_verdict, rsdk_coverage_verdict, rsdk_coverage_verdict_name)
 CONVERSION(from_lack) {
     rsdk_coverage_lack lack = *(const rsdk_coverage_lack *)member_of(value, row->offset);
     return rsdk_result_text(lack != RSDK_LACK_NOTHING ? rsdk_coverage_lack_name(lack) : NULL);
@@ -177,18 +187,9 @@ CONVERSION(from_kernel_tables) {
     return rsdk_result_text(tables != RSDK_KERNEL_TABLES_UNKNOWN ? rsdk_kernel_tables_name(tables) : NULL);
 }
 
-CONVERSION(from_place) {
-    return rsdk_result_text(rsdk_need_place_name(*(const rsdk_need_place *)member_of(value, row->offset)));
-}
-
-CONVERSION(from_code) {
-    return rsdk_result_text(rsdk_code_name(*(const rsdk_code *)member_of(value, row->offset)));
-}
-
-CONVERSION(from_gpu_class) {
-    return rsdk_result_text(rsdk_gpu_class_name(*(const rsdk_gpu_class *)member_of(value, row->offset)));
-}
-
+NAMED(from_place, rsdk_need_place, rsdk_need_place_name)
+NAMED(from_code, rsdk_code, rsdk_code_name)
+NAMED(from_gpu_class, rsdk_gpu_class, rsdk_gpu_class_name)
 CONVERSION(from_xnack) {
     static const char *const names[] = {[RSDK_XNACK_NONE] = "none",
                                         [RSDK_XNACK_OF_DRIVER] = "of driver",
@@ -197,10 +198,7 @@ CONVERSION(from_xnack) {
     return rsdk_result_text(names[*(const rsdk_xnack_support *)member_of(value, row->offset)]);
 }
 
-CONVERSION(from_binding_verdict) {
-    return rsdk_result_text(rsdk_binding_verdict_name(*(const rsdk_binding_verdict *)member_of(value, row->offset)));
-}
-
+NAMED(from_binding_verdict, rsdk_binding_verdict, rsdk_binding_verdict_name)
 /* ---- conversions of a whole struct ---- */
 
 static PyObject *build_step(const rsdk_module_state *state, const void *plan, size_t index) {
@@ -319,15 +317,6 @@ CONVERSION(newest_glibc_of_file) {
     return rsdk_result_text(rsdk_elf_file_newest_glibc(&((const rsdk_inspection *)value)->file));
 }
 
-static PyObject *build_damage(const rsdk_module_state *state, const void *damages, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_DAMAGE, &((const rsdk_elf_damage *)damages)[index]);
-}
-
-CONVERSION(damages_of_file) {
-    const rsdk_elf_damages *damages = &((const rsdk_inspection *)value)->damages;
-    return rsdk_result_tuple(state, build_damage, damages->items, damages->count);
-}
-
 static PyObject *build_version_need(const rsdk_module_state *state, const void *needs, size_t index) {
     const rsdk_elf_version_need *need = &((const rsdk_elf_version_need *)needs)[index];
     (void)state;
@@ -339,85 +328,8 @@ CONVERSION(version_needs_of_file) {
     return rsdk_result_tuple(state, build_version_need, file->version_needs.items, file->version_needs.count);
 }
 
-static PyObject *build_section(const rsdk_module_state *state, const void *sections, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_SECTION, &((const rsdk_elf_section *)sections)[index]);
-}
-
-CONVERSION(sections_of_file) {
-    const rsdk_elf_sections *sections = &((const rsdk_inspection *)value)->sections;
-    return rsdk_result_tuple(state, build_section, sections->items, sections->count);
-}
-
-static PyObject *build_image(const rsdk_module_state *state, const void *images, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_DEVICE_IMAGE, &((const rsdk_device_image *)images)[index]);
-}
-
-CONVERSION(images_of_bundle) {
-    const rsdk_device_bundle *bundle = value;
-    return rsdk_result_tuple(state, build_image, bundle->images, bundle->image_count);
-}
-
-static PyObject *build_bundle(const rsdk_module_state *state, const void *bundles, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_DEVICE_BUNDLE, &((const rsdk_device_bundle *)bundles)[index]);
-}
-
-CONVERSION(bundles_of_code) {
-    const rsdk_device_code *code = value;
-    return rsdk_result_tuple(state, build_bundle, code->bundles, code->bundle_count);
-}
-
-static PyObject *build_device_target(const rsdk_module_state *state, const void *targets, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_DEVICE_TARGET, &((const rsdk_device_target *)targets)[index]);
-}
-
-CONVERSION(targets_of_code) {
-    const rsdk_device_code *code = value;
-    return rsdk_result_tuple(state, build_device_target, code->targets, code->target_count);
-}
-
-static PyObject *build_host_need(const rsdk_module_state *state, const void *needs, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_HOST_NEED, &((const rsdk_host_need *)needs)[index]);
-}
-
-CONVERSION(needs_of_host_file) {
-    const rsdk_host_file *file = value;
-    return rsdk_result_tuple(state, build_host_need, file->needs.items, file->needs.count);
-}
-
-static PyObject *build_host_lack(const rsdk_module_state *state, const void *lacks, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_HOST_LACK, &((const rsdk_host_lack *)lacks)[index]);
-}
-
-CONVERSION(lacks_of_host_file) {
-    const rsdk_host_file *file = value;
-    return rsdk_result_tuple(state, build_host_lack, file->lacks.list.items, file->lacks.list.count);
-}
-
-static PyObject *build_unfound(const rsdk_module_state *state, const void *unfound, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_UNFOUND, &((const rsdk_host_unfound *)unfound)[index]);
-}
-
-CONVERSION(unfound_of_host_file) {
-    const rsdk_host_file *file = value;
-    return rsdk_result_tuple(state, build_unfound, file->unfound.items, file->unfound.count);
-}
-
-static PyObject *build_host_file(const rsdk_module_state *state, const void *files, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_HOST_FILE, &((const rsdk_host_file *)files)[index]);
-}
-
-CONVERSION(rows_of_host_files) {
-    const rsdk_host_files *files = value;
-    return rsdk_result_tuple(state, build_host_file, files->list.items, files->list.count);
-}
-
 static PyObject *build_release(rsdk_release release) {
     return release.major != 0 ? PyUnicode_FromFormat("%u.%u", release.major, release.minor) : Py_NewRef(Py_None);
-}
-
-CONVERSION(opened_by_host_files) {
-    const rsdk_host_files *files = value;
-    return rsdk_result_tuple(state, build_host_need, files->opened.items, files->opened.count);
 }
 
 CONVERSION(first_release) {
@@ -481,47 +393,6 @@ CONVERSION(more_of_release) {
     return text.length == 0 && !text.failed ? PyUnicode_FromString("") : take_text(&text);
 }
 
-static PyObject *build_gpu_coverage(const rsdk_module_state *state, const void *gpus, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_GPU_COVERAGE, &((const rsdk_gpu_coverage *)gpus)[index]);
-}
-
-CONVERSION(gpus_of_library) {
-    const rsdk_library_coverage *library = value;
-    return rsdk_result_tuple(state, build_gpu_coverage, library->gpus, library->gpu_count);
-}
-
-CONVERSION(targets_of_library) {
-    const rsdk_library_coverage *library = value;
-    return rsdk_result_tuple(state, build_device_target, library->targets, library->target_count);
-}
-
-static PyObject *build_library_coverage(const rsdk_module_state *state, const void *libraries, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_LIBRARY_COVERAGE, &((const rsdk_library_coverage *)libraries)[index]);
-}
-
-CONVERSION(libraries_of_coverage) {
-    const rsdk_coverage *coverage = value;
-    return rsdk_result_tuple(state, build_library_coverage, coverage->libraries, coverage->library_count);
-}
-
-static PyObject *build_covered_target(const rsdk_module_state *state, const void *targets, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_COVERED_TARGET, &((const rsdk_covered_target *)targets)[index]);
-}
-
-CONVERSION(targets_of_coverage) {
-    const rsdk_coverage *coverage = value;
-    return rsdk_result_tuple(state, build_covered_target, coverage->targets, coverage->target_count);
-}
-
-static PyObject *build_fault(const rsdk_module_state *state, const void *faults, size_t index) {
-    return rsdk_result_build(state, RSDK_TYPE_COVERAGE_FAULT, &((const rsdk_coverage_fault *)faults)[index]);
-}
-
-CONVERSION(faults_of_coverage) {
-    const rsdk_coverage *coverage = value;
-    return rsdk_result_tuple(state, build_fault, coverage->faults, coverage->fault_count);
-}
-
 /* ---- the tables ---- */
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of members and types cannot stand in parentheses */
@@ -541,8 +412,13 @@ CONVERSION(faults_of_coverage) {
         offsetof(type, member) +                                                                                       \
             0 * sizeof(_Generic(((type *)0)->member, uint8_t : 0, uint16_t : 0, uint32_t : 0, uint64_t : 0)),          \
         sizeof(((type *)0)->member)
-#define PATHS(type, items, count)     from_paths, OFFSET(type, items, const char *const *), OFFSET(type, count, size_t)
-#define LIST(type, member)            from_paths, OFFSET(type, member.items, const char **), OFFSET(type, member.count, size_t)
+#define PATHS(type, items, count) from_paths, OFFSET(type, items, const char *const *), OFFSET(type, count, size_t)
+#define LIST(type, member)        from_paths, OFFSET(type, member.items, const char **), OFFSET(type, member.count, size_t)
+#define ITEMS(type, items, count, item_type, result)                                                                   \
+    from_items, .item_size = sizeof(item_type), .item = RSDK_TYPE_##result,                                            \
+                .offset = offsetof(type, items) +                                                                      \
+                          0 * sizeof(_Generic(((type *)0)->items, item_type * : 0, const item_type * : 0)),            \
+                .extra = OFFSET(type, count, size_t)
 #define LOCATION(type, member)        from_location, OFFSET(type, member, rsdk_location), 0
 #define PACKAGE(type, member)         from_package, OFFSET(type, member, rsdk_package_id), 0
 #define FOUND_VIA(type, member)       from_found_via, OFFSET(type, member, rsdk_found_via), 0
@@ -563,13 +439,13 @@ CONVERSION(faults_of_coverage) {
 #define KERNEL_TABLES(type, member)   from_kernel_tables, OFFSET(type, member, rsdk_kernel_tables), 0
 #define PLACE(type, member)           from_place, OFFSET(type, member, rsdk_need_place), 0
 #define END                                                                                                            \
-    { NULL, NULL, 0, 0, NULL }
+    { .name = NULL }
 #define WHOLE(conversion) conversion, 0, 0
 
 /* A row. The Python type is for the stub of the extension, which is generated: "{rsdk_x_name}" stands for the words of
  * that function, in the order of the documentation. */
-#define FIELD(name, python_type, ...)                                                                                  \
-    { name, __VA_ARGS__ }
+#define FIELD(field_name, python_type, ...)                                                                            \
+    { .name = field_name, .build = __VA_ARGS__ }
 
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -719,8 +595,8 @@ static const field library_facts_fields[] = {
     FIELD("build_id",         "str | None", PATH(rsdk_inspection, file.build_id), "its build ID (NT_GNU_BUILD_ID) in hexadecimal digits (str), None without one"),
     FIELD("opened",           "tuple[str, ...]", LIST(rsdk_inspection, opened.list),
      "names of libraries among its constants, which it may open with dlopen (tuple of str); () unless asked for"),
-    FIELD("damages",          "tuple[Damage, ...]", WHOLE(damages_of_file), "what is wrong with the file (tuple of Damage)"),
-    FIELD("sections",         "tuple[Section, ...]", WHOLE(sections_of_file),
+    FIELD("damages",          "tuple[Damage, ...]", ITEMS(rsdk_inspection, damages.items, damages.count, rsdk_elf_damage, DAMAGE), "what is wrong with the file (tuple of Damage)"),
+    FIELD("sections",         "tuple[Section, ...]", ITEMS(rsdk_inspection, sections.items, sections.count, rsdk_elf_section, SECTION),
      "its section headers in file order (tuple of Section); empty without a table, and with a damaged one"),
     END,
 };
@@ -750,7 +626,7 @@ static const field device_bundle_fields[] = {
     FIELD("plain_size",  "int", NUMBER(rsdk_device_bundle, plain_size), "bytes of it when it is decompressed (int)"),
     FIELD("version",     "int", NUMBER(rsdk_device_bundle, version), "of the compressed format, and of others that have one (int); 0"),
     FIELD("compression", "Literal['zlib', 'zstd'] | None", TEXT(rsdk_device_bundle, compression), "'zlib', 'zstd' (str), None where it is not compressed"),
-    FIELD("images",      "tuple[DeviceImage, ...]", WHOLE(images_of_bundle), "the code in it (tuple of DeviceImage)"),
+    FIELD("images",      "tuple[DeviceImage, ...]", ITEMS(rsdk_device_bundle, images, image_count, rsdk_device_image, DEVICE_IMAGE), "the code in it (tuple of DeviceImage)"),
     END,
 };
 
@@ -766,8 +642,8 @@ static const field device_code_fields[] = {
     FIELD("size",             "int", NUMBER(rsdk_device_code, size), "its size in bytes (int)"),
     FIELD("kind",             "str", TEXT(rsdk_device_code, kind),
      "'ELF file', 'static archive', 'code object', 'offload bundle', 'compressed offload bundle', 'offload binary', 'kpack archive' (str)"),
-    FIELD("targets",          "tuple[DeviceTarget, ...]", WHOLE(targets_of_code), "its targets by number, with sums over all images (tuple of DeviceTarget)"),
-    FIELD("bundles",          "tuple[DeviceBundle, ...]", WHOLE(bundles_of_code), "its containers in file order (tuple of DeviceBundle)"),
+    FIELD("targets",          "tuple[DeviceTarget, ...]", ITEMS(rsdk_device_code, targets, target_count, rsdk_device_target, DEVICE_TARGET), "its targets by number, with sums over all images (tuple of DeviceTarget)"),
+    FIELD("bundles",          "tuple[DeviceBundle, ...]", ITEMS(rsdk_device_code, bundles, bundle_count, rsdk_device_bundle, DEVICE_BUNDLE), "its containers in file order (tuple of DeviceBundle)"),
     FIELD("compressed_count", "int", NUMBER(rsdk_device_code, compressed_count), "how many of them are compressed (int)"),
     FIELD("stored_size",      "int", NUMBER(rsdk_device_code, stored_size), "bytes of all containers in the file (int)"),
     FIELD("plain_size",       "int", NUMBER(rsdk_device_code, plain_size), "bytes of all images, not compressed (int)"),
@@ -820,8 +696,8 @@ static const field library_coverage_fields[] = {
     FIELD("stored_size", "int", NUMBER(rsdk_library_coverage, stored_size), "bytes of their code, as it lies in the files (int)"),
     FIELD("plain_size",  "int", NUMBER(rsdk_library_coverage, plain_size), "the same, decompressed (int)"),
     FIELD("compressed_count", "int", NUMBER(rsdk_library_coverage, compressed_count), "how many of the bundles are compressed (int)"),
-    FIELD("targets",     "tuple[DeviceTarget, ...]", WHOLE(targets_of_library), "the targets that it has code for, with sums (tuple of DeviceTarget)"),
-    FIELD("gpus",        "tuple[GpuCoverage, ...]", WHOLE(gpus_of_library), "the library on each GPU (tuple of GpuCoverage)"),
+    FIELD("targets",     "tuple[DeviceTarget, ...]", ITEMS(rsdk_library_coverage, targets, target_count, rsdk_device_target, DEVICE_TARGET), "the targets that it has code for, with sums (tuple of DeviceTarget)"),
+    FIELD("gpus",        "tuple[GpuCoverage, ...]", ITEMS(rsdk_library_coverage, gpus, gpu_count, rsdk_gpu_coverage, GPU_COVERAGE), "the library on each GPU (tuple of GpuCoverage)"),
     END,
 };
 
@@ -873,8 +749,8 @@ static const field host_file_fields[] = {
     FIELD("is_program",    "bool", BOOL(rsdk_host_file, is_program), "whether it is a program, which is the first thing in its process (bool)"),
     FIELD("fault",         "str | None", TEXT(rsdk_host_file, fault), "why it cannot be read, or that it is for another machine (str or None)"),
     FIELD("fault_code",    "Code | None", CODE(rsdk_host_file, fault_code), "of the table of problems (str or None)"),
-    FIELD("needs",         "tuple[HostNeed, ...]", WHOLE(needs_of_host_file), "the libraries that it needs (tuple of HostNeed)"),
-    FIELD("unfound",       "tuple[Unfound, ...]", WHOLE(unfound_of_host_file), "the libraries that the linker would not find for it, or refuse (tuple of Unfound)"),
+    FIELD("needs",         "tuple[HostNeed, ...]", ITEMS(rsdk_host_file, needs.items, needs.count, rsdk_host_need, HOST_NEED), "the libraries that it needs (tuple of HostNeed)"),
+    FIELD("unfound",       "tuple[Unfound, ...]", ITEMS(rsdk_host_file, unfound.items, unfound.count, rsdk_host_unfound, UNFOUND), "the libraries that the linker would not find for it, or refuse (tuple of Unfound)"),
     FIELD("unfound_alone", "tuple[str, ...]", LIST(rsdk_host_file, unfound_alone), "the names of these where no SDK helps (tuple of str)"),
     FIELD("by_shortnames", "bool", BOOL(rsdk_host_file, is_served[RSDK_AID_SHORTNAMES]), "whether less lacks, and nothing that the SDK has, where rocm_sdk has loaded libraries by their shortnames (bool)"),
     FIELD("by_files",      "bool", BOOL(rsdk_host_file, is_served[RSDK_AID_FILES]), "the same where preload_for has loaded what the file needs (bool); it is tried if shortnames do not do"),
@@ -883,7 +759,7 @@ static const field host_file_fields[] = {
     FIELD("own_hip",       "str | None", PATH(rsdk_host_file, own_hip), "the HIP that it brings in by itself, outside the SDK (str or None)"),
     FIELD("outside_hip",   "str | None", PATH(rsdk_host_file, outside_hip), "the same in a process that has loaded the SDK's HIP: two HIPs (str or None)"),
     FIELD("borrowed",      "str | None", PATH(rsdk_host_file, lacks.borrowed), "a library of the interpreter that alone has a symbol which it wants (str or None)"),
-    FIELD("lacks",         "tuple[HostLack, ...]", WHOLE(lacks_of_host_file), "symbols and versions that nothing has, the first three (tuple of HostLack)"),
+    FIELD("lacks",         "tuple[HostLack, ...]", ITEMS(rsdk_host_file, lacks.list.items, lacks.list.count, rsdk_host_lack, HOST_LACK), "symbols and versions that nothing has, the first three (tuple of HostLack)"),
     FIELD("lack_count",    "int", NUMBER(rsdk_host_file, lacks.count), "how many there are (int)"),
     FIELD("audited",       "str | None", PATH(rsdk_host_file, audited), "a file that names libraries for the linker to run, it or one that it brings in (str); of use with `audit`"),
     FIELD("audit",         "str | None", PATH(rsdk_host_file, audit), "these libraries, its DT_AUDIT or DT_DEPAUDIT (str); None: no file names one"),
@@ -904,21 +780,21 @@ static const field other_release_fields[] = {
 };
 
 static const field host_files_fields[] = {
-    FIELD("files",         "tuple[HostFile, ...]", WHOLE(rows_of_host_files), "the ELF files in their order (tuple of HostFile)"),
+    FIELD("files",         "tuple[HostFile, ...]", ITEMS(rsdk_host_files, list.items, list.count, rsdk_host_file, HOST_FILE), "the ELF files in their order (tuple of HostFile)"),
     FIELD("preloaded",     "tuple[str, ...]", LIST(rsdk_host_files, preloaded), "the libraries of the SDK that have to be loaded by shortnames (tuple of str)"),
     FIELD("first_release", "str | None", WHOLE(first_release), "of ROCm, that they may be built for: '7.0' (str); None: not known"),
     FIELD("last_release",  "str | None", WHOLE(last_release), "the last one: '7.14' (str); None: not known, or no end"),
     FIELD("built_for",     "str | None", WHOLE(releases_of_host_files), "both: 'ROCm 7.0 to 7.14', 'ROCm 7.0 or newer' (str); None: not known"),
     FIELD("requirement",   "str | None", WHOLE(requirement_of_host_files), "of an SDK that fits: 'rocm[libraries]>=7.0,<7.15' (str); None: not known"),
-    FIELD("opened",        "tuple[HostNeed, ...]", WHOLE(opened_by_host_files), "libraries of ROCm that they may open by name, if none is a DT_NEEDED entry (tuple of HostNeed)"),
+    FIELD("opened",        "tuple[HostNeed, ...]", ITEMS(rsdk_host_files, opened.items, opened.count, rsdk_host_need, HOST_NEED), "libraries of ROCm that they may open by name, if none is a DT_NEEDED entry (tuple of HostNeed)"),
     FIELD("other_release", "OtherRelease | None", WHOLE(other_release_of_host_files), "why the SDK does not fit (OtherRelease); None: nothing says so"),
     END,
 };
 
 static const field coverage_fields[] = {
-    FIELD("libraries",  "tuple[LibraryCoverage, ...]", WHOLE(libraries_of_coverage), "by name (tuple of LibraryCoverage)"),
-    FIELD("targets",    "tuple[CoveredTarget, ...]", WHOLE(targets_of_coverage), "all targets that there is code for, with sums (tuple of CoveredTarget)"),
-    FIELD("faults",     "tuple[CoverageFault, ...]", WHOLE(faults_of_coverage), "files that could not be read (tuple of CoverageFault)"),
+    FIELD("libraries",  "tuple[LibraryCoverage, ...]", ITEMS(rsdk_coverage, libraries, library_count, rsdk_library_coverage, LIBRARY_COVERAGE), "by name (tuple of LibraryCoverage)"),
+    FIELD("targets",    "tuple[CoveredTarget, ...]", ITEMS(rsdk_coverage, targets, target_count, rsdk_covered_target, COVERED_TARGET), "all targets that there is code for, with sums (tuple of CoveredTarget)"),
+    FIELD("faults",     "tuple[CoverageFault, ...]", ITEMS(rsdk_coverage, faults, fault_count, rsdk_coverage_fault, COVERAGE_FAULT), "files that could not be read (tuple of CoverageFault)"),
     FIELD("file_count", "int", NUMBER(rsdk_coverage, file_count), "files that were looked at (int)"),
     END,
 };

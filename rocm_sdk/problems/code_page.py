@@ -13,19 +13,8 @@ if TYPE_CHECKING:
 # The words that stand in a command for something that is not known.
 _PLACEHOLDERS = frozenset(
     (
-        *(
-            "ADDRESS",
-            "BYTES",
-            "CAPABILITY",
-            "DIRECTORY",
-            "DISTRIBUTION",
-            "FILE",
-            "GROUP",
-            "INDEX",
-            "LIBRARY",
-            "PACKAGE",
-        ),
-        *("RECORD", "VARIABLE", "VERSION"),
+        *("ADDRESS", "BYTES", "CAPABILITY", "DIRECTORY", "DISTRIBUTION", "FILE", "GROUP", "INDEX", "LIBRARY"),
+        *("PACKAGE", "RECORD", "VARIABLE", "VERSION"),
     )
 )
 

@@ -218,36 +218,9 @@ def complain_of_output(path: object, error: OSError) -> None:
 # The first words of fixes that are typed; another fix is a sentence.
 _COMMANDS = frozenset(
     (
-        *(
-            "apt",
-            "apt-get",
-            "chmod",
-            "conda",
-            "cp",
-            "dnf",
-            "env",
-            "eval",
-            "export",
-            "ldconfig",
-            "ln",
-            "mkdir",
-            "mount",
-            "mv",
-        ),
-        *(
-            "patchelf",
-            "pip",
-            "python",
-            "python3",
-            "readelf",
-            "rm",
-            "rmdir",
-            "rocm-sdk",
-            "rocm-sdk-build",
-            "sudo",
-            "ulimit",
-        ),
-        *("unset", "uv"),
+        *("apt", "apt-get", "chmod", "conda", "cp", "dnf", "env", "eval", "export", "ldconfig", "ln"),
+        *("mkdir", "mount", "mv", "patchelf", "pip", "python", "python3", "readelf", "rm", "rmdir"),
+        *("rocm-sdk", "rocm-sdk-build", "sudo", "ulimit", "unset", "uv"),
     )
 )
 
