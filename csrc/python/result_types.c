@@ -332,14 +332,16 @@ static PyObject *build_release(rsdk_release release) {
     return release.major != 0 ? PyUnicode_FromFormat("%u.%u", release.major, release.minor) : Py_NewRef(Py_None);
 }
 
+static rsdk_release_range releases_of(const rsdk_host_files *files) {
+    return rsdk_built_for_releases(&files->release.built_for);
+}
+
 CONVERSION(first_release) {
-    const rsdk_host_files *files = value;
-    return build_release(rsdk_built_for_releases(&files->release.built_for).first);
+    return build_release(releases_of(value).first);
 }
 
 CONVERSION(last_release) {
-    const rsdk_host_files *files = value;
-    return build_release(rsdk_built_for_releases(&files->release.built_for).last);
+    return build_release(releases_of(value).last);
 }
 
 /* Return None for a text that is empty, else a str. The text is cleared. */
@@ -351,20 +353,16 @@ static PyObject *take_text(rsdk_text *text) {
     return result;
 }
 
-CONVERSION(releases_of_host_files) {
-    const rsdk_host_files *files = value;
-    rsdk_text text = RSDK_TEXT_INIT;
-    rsdk_release_range_add_text(rsdk_built_for_releases(&files->release.built_for), &text);
-    return take_text(&text);
-}
+/* A conversion to the text that a call adds to `text`. */
+#define ADDED(conversion, call)                                                                                        \
+    CONVERSION(conversion) {                                                                                           \
+        rsdk_text text = RSDK_TEXT_INIT;                                                                               \
+        call;                                                                                                          \
+        return take_text(&text);                                                                                       \
+    }
 
-CONVERSION(requirement_of_host_files) {
-    const rsdk_host_files *files = value;
-    rsdk_text text = RSDK_TEXT_INIT;
-    rsdk_release_range_add_requirement(rsdk_built_for_releases(&files->release.built_for), &text);
-    return take_text(&text);
-}
-
+ADDED(releases_of_host_files, rsdk_release_range_add_text(releases_of(value), &text))
+ADDED(requirement_of_host_files, rsdk_release_range_add_requirement(releases_of(value), &text))
 CONVERSION(other_release_of_host_files) {
     const rsdk_host_files *files = value;
     return rsdk_other_release_is(&files->release) ? rsdk_result_build(state, RSDK_TYPE_OTHER_RELEASE, &files->release)
@@ -375,18 +373,8 @@ CONVERSION(present_in_sdk) {
     return rsdk_result_path(rsdk_other_release_present(value));
 }
 
-CONVERSION(built_for_release) {
-    rsdk_text text = RSDK_TEXT_INIT;
-    rsdk_other_release_add_built_for(value, &text);
-    return take_text(&text);
-}
-
-CONVERSION(release_of_sdk) {
-    rsdk_text text = RSDK_TEXT_INIT;
-    rsdk_other_release_add_sdk(value, &text);
-    return take_text(&text);
-}
-
+ADDED(built_for_release, rsdk_other_release_add_built_for(value, &text))
+ADDED(release_of_sdk, rsdk_other_release_add_sdk(value, &text))
 CONVERSION(more_of_release) {
     rsdk_text text = RSDK_TEXT_INIT;
     rsdk_other_release_add_more(value, &text);

@@ -32,13 +32,7 @@ _CONFIGURATION_LIMIT = 1 << 16  # bytes
 
 # Variables that lead to another ROCm, or to a directory that this library itself would take for one.
 _LEADING = (
-    "ROCM_PATH",
-    "ROCM_HOME",
-    "HIP_PATH",
-    "HIP_DEVICE_LIB_PATH",
-    "DEVICE_LIB_PATH",
-    "HIP_CLANG_PATH",
-    "HSA_PATH",
+    *("ROCM_PATH", "ROCM_HOME", "HIP_PATH", "HIP_DEVICE_LIB_PATH", "DEVICE_LIB_PATH", "HIP_CLANG_PATH", "HSA_PATH"),
 )
 _OWN_VARIABLES = "ROCM_SDK_"
 

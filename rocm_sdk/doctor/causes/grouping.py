@@ -27,33 +27,10 @@ _OF_ONE_CAUSE = frozenset({"E-DEVEL-002", "E-FILE-002", "E-FILE-003", "E-FILE-00
 
 # Codes about one file, the most specific first: a damaged library has the wrong size too.
 _OF_ONE_FILE = (
-    "E-FILE-009",
-    "E-FILE-001",
-    "E-FILE-004",
-    "E-FILE-005",
-    "E-FILE-006",
-    "E-FILE-007",
-    "E-LIB-012",
-    "E-LIB-022",
-    "E-LIB-006",
-    "E-LIB-001",
-    "E-LIB-004",
-    "E-LIB-015",
-    "E-LIB-018",
-    "E-LIB-020",
-    "E-PKG-013",
-    "E-PKG-016",
-    "E-DEVEL-003",
-    "E-DEVEL-002",
-    "E-FILE-002",
-    "E-FILE-003",
-    "W-LIB-010",
-    "W-LIB-016",
-    "E-API-001",
-    "E-API-003",
-    "E-API-005",
-    "E-TOOL-002",
-    "E-TOOL-001",
+    *("E-FILE-009", "E-FILE-001", "E-FILE-004", "E-FILE-005", "E-FILE-006", "E-FILE-007", "E-LIB-012", "E-LIB-022"),
+    *("E-LIB-006", "E-LIB-001", "E-LIB-004", "E-LIB-015", "E-LIB-018", "E-LIB-020", "E-PKG-013", "E-PKG-016"),
+    *("E-DEVEL-003", "E-DEVEL-002", "E-FILE-002", "E-FILE-003", "W-LIB-010", "W-LIB-016", "E-API-001", "E-API-003"),
+    *("E-API-005", "E-TOOL-002", "E-TOOL-001"),
 )
 
 # Codes of things that the system lacks, whichever library needs them -> the fact that names the missing thing.

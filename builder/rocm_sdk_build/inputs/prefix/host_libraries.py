@@ -16,19 +16,8 @@ _DIRECTORY = "lib/rocm_sysdeps/lib"
 
 # SONAME patterns of the libraries that every glibc system with a C++ runtime has: no SDK contains them.
 _BASE_LIBRARIES = (
-    "ld-linux*.so.*",
-    "ld64.so.*",
-    "libanl.so.1",
-    "libc.so.6",
-    "libdl.so.2",
-    "libgcc_s.so.1",
-    "libm.so.6",
-    "libmvec.so.1",
-    "libpthread.so.0",
-    "libresolv.so.2",
-    "librt.so.1",
-    "libstdc++.so.6",
-    "libutil.so.1",
+    *("ld-linux*.so.*", "ld64.so.*", "libanl.so.1", "libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6"),
+    *("libmvec.so.1", "libpthread.so.0", "libresolv.so.2", "librt.so.1", "libstdc++.so.6", "libutil.so.1"),
 )
 
 
