@@ -9,7 +9,7 @@ import zlib
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from rocm_sdk.base.files import chunks_of
-from rocm_sdk.installed.distributions import Distribution
+from rocm_sdk.installed.distributions import Distribution, normalised
 from rocm_sdk.installed.view import Installed, at
 from rocm_sdk.problems import Problem, problem
 
@@ -90,11 +90,12 @@ def difference(
     version: "==7.10.0", "" if it is unknown. known: as of `problem`. linked: the file of a package to which it is a
     link.
     """
-    is_of_core = "/_rocm_sdk_core" in (linked or "")
-    owner = "rocm-sdk-core" if is_of_core else "rocm[libraries]"
+    platform = next((part for part in (linked or "").split(os.sep) if part.startswith("_rocm_sdk_")), "")
+    owner = normalised(platform.removeprefix("_"))
+    wanted = owner if owner.startswith("rocm-sdk-core") else "rocm[libraries]"
     facts = {
         "update": {"update": "rocm-sdk init"},
-        "install": {"requirement": f"{owner}{version}", "distribution": owner, "leads": "where the link leads"},
+        "install": {"requirement": f"{wanted}{version}", "distribution": owner, "leads": "where the link leads"},
         "reinstall": {"distribution": DISTRIBUTION, "requirement": f"{DISTRIBUTION}{version}"},
     }[need]
     return problem("E-DEVEL-002", path, None, known, detail=detail, linked=linked, **facts)

@@ -1,11 +1,14 @@
 """Situations: files that are damaged, gone, or something else."""
 
+import base64
+import hashlib
 import os
 from pathlib import Path
 
 from sample_site import CORE, LIBRARIES
 from sdk_environment import POINTER, Environment
 from situations import (
+    BLAS,
     HIP,
     HSA,
     METADATA,
@@ -59,6 +62,15 @@ def _let_write(directory: Path, mode: int = 0o777) -> None:
             path.chmod(mode)
 
 
+def _as_built(environment: Environment, name: str, package: str = "core") -> None:
+    """Let RECORD have the digest of a file, as if the wheel had been made so."""
+    data = (environment.site / name).read_bytes()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    record = environment.site / METADATA[package] / "RECORD"
+    lines = [line for line in record.read_text().splitlines() if not line.startswith(f"{name},")]
+    record.write_text("\n".join([*lines, f"{name},sha256={digest},{len(data)}", ""]))
+
+
 def _cut(path: Path) -> None:
     os.truncate(path, path.stat().st_size * 2 // 3)
 
@@ -97,6 +109,9 @@ ROWS = (
     Situation("a program may not be executed", "E-FILE-005", "rocm-smi", on(f"{CORE}/bin/rocm-smi", Path.chmod, 0o644)),
     Situation("a program is gone", "E-FILE-001", "rocm-smi", on(f"{CORE}/bin/rocm-smi", remove)),
     Situation("a script is gone", "E-FILE-001", "rocm-smi", lambda e: (e.root / "bin/rocm-smi").unlink()),
+    by_hand("HSA was packaged damaged", "E-LIB-006", "Install another version of rocm-sdk-core, and tell its makers: ", lambda e: (_zeros(e, HSA, 64, 600), _as_built(e, HSA))),
+    by_hand("BLAS was packaged damaged", "E-LIB-006", "Install another version of rocm-sdk-libraries, and tell its makers: ", lambda e: (_zeros(e, BLAS, 64, 600), _as_built(e, BLAS, "libraries"))),
+    by_hand("HSA was packaged as a pointer of Git LFS", "E-FILE-006", "Install another version of rocm-sdk-core, and tell its makers: ", lambda e: ((e.site / HSA).write_text(POINTER), _as_built(e, HSA))),
     Situation("HSA is a pointer of Git LFS", "E-FILE-006", "Git LFS", on(HSA, Path.write_text, POINTER)),
     Situation("HSA is for another machine", "E-LIB-012", "libhsa", lambda e: _zeros(e, HSA, 18, 1)),
     Situation("data has another size", "E-FILE-002", "kernels_1", on(_DATA, Path.write_text, "other")),

@@ -107,6 +107,8 @@ ROWS = (
     Situation("an older dist-info of core", "E-PKG-023", "7.9.1", lambda e: second_metadata(e, "7.9.1")),
     Situation("a newer dist-info of core, and the tree", "E-PKG-023", "7.11.0", lambda e: (extracted_tree(e), second_metadata(e, "7.11.0"))),
     Situation("a killed upgrade of core", "E-PKG-025", "core", lambda e: killed_upgrade(e, "core")),
+    Situation("a killed upgrade of core, and the tree", "E-PKG-025", "core", lambda e: (extracted_tree(e), killed_upgrade(e, "core"))),
+    Situation("a killed upgrade of libraries, and the tree", "E-PKG-025", "libraries", lambda e: (extracted_tree(e), killed_upgrade(e, "libraries"))),
     Situation("METADATA of core is gone", "E-PKG-013", "METADATA", on(f"{METADATA['core']}/METADATA", remove)),
     Situation("RECORD of core is gone", "E-PKG-013", "RECORD", on(f"{METADATA['core']}/RECORD", remove)),
     Situation("the module of core is gone", "E-FILE-008", "rocm-sdk-core", on("rocm_sdk_core", remove)),

@@ -52,6 +52,8 @@ def _with_updates(cause: "Problem", problems: "Sequence[Problem]") -> "Problem":
     codes = explains(cause.code, LINKED)
     links = (found for found in problems if found.code in codes and _are_related(found, cause, LINKED))
     updates = dict.fromkeys(found.fix for found in links if "update" in found.facts and found.fix is not None)
+    if any("leads" in found.facts and _follows(found, cause) for found in problems):
+        updates["rocm-sdk init"] = None  # links to a package that is installed again
     if cause.fix is None or is_words(cause.fix):
         return cause
     return cause._replace(fix=" && ".join((cause.fix, *updates)))
