@@ -30,7 +30,7 @@ def is_words(fix: str) -> bool:
 
 
 def without_passwords(text: str) -> str:
-    """Return the text with each URL in it without user and password.
+    """Return the text with each URL in it without user, password, query and fragment.
 
     Everything up to the last @ goes, since a password may have an @.
     """
@@ -39,11 +39,14 @@ def without_passwords(text: str) -> str:
 
 
 def _without_user(text: str) -> str:
-    """Return the text behind the scheme of a URL, without user and password."""
+    """Return the text behind the scheme of a URL, without user, password, query and fragment."""
     words = text.split(maxsplit=1)
     if not words or not text.startswith(words[0]):
         return text
-    return words[0].rpartition("@")[2] + text[len(words[0]) :]
+    plain = words[0].partition("?")[0].partition("#")[0]
+    cut = words[0][len(plain) :]
+    shown = "" if "@" in cut else plain.rpartition("@")[2]  # with both, it is not clear what is a password
+    return shown + cut[len(cut.rstrip("`'\")]>:,.;")) :] + text[len(words[0]) :]
 
 
 def one_line(value: object) -> str:

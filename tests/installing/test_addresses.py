@@ -6,6 +6,7 @@ import pytest
 from other_user import OtherUser
 from sample_site import clean_environment
 
+from rocm_sdk.base.value_text import without_passwords
 from rocm_sdk.index.web.server import Server, WebError, shown_address
 
 NOBODY = 54321  # a user without an entry in /etc/passwd
@@ -34,3 +35,18 @@ def test_a_user_without_a_home(other_user: OtherUser) -> None:
         command, env=environment, cwd="/", user=NOBODY, extra_groups=[], capture_output=True, text=True, check=False
     )
     assert result.stdout == "''\n", result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see https://host/a?sig=s3cr3t, then", "see https://host/a, then"),
+        ("(https://host/a#s3cr3t) and http://u:s3cr3t@h/b?s3cr3t=1", "(https://host/a) and http://h/b"),
+        ("https://u:s3cr3t?s3cr3t@host/a", "https://"),
+        ("https://host/?user=a@s3cr3t: no", "https://: no"),
+        ("https://host/a.whl: no", "https://host/a.whl: no"),
+        ("`https://host/a?s3cr3t`", "`https://host/a`"),
+    ],
+)
+def test_what_is_shown_of_an_address(text: str, shown: str) -> None:
+    assert without_passwords(text) == shown
