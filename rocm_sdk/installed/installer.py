@@ -38,8 +38,8 @@ _FURTHER_PLACES = {
         frozenset({"global", "install", "download", "lock"}),
     ),
     "uv": (
-        frozenset({"extra-index-url", "find-links", "no-index", "index", "url"}),
-        ("UV_EXTRA_INDEX_URL", "UV_INDEX", "UV_FIND_LINKS", "UV_NO_INDEX"),
+        frozenset({"extra-index-url", "find-links", "no-index", "index", "url", "torch-backend"}),
+        ("UV_EXTRA_INDEX_URL", "UV_INDEX", "UV_FIND_LINKS", "UV_NO_INDEX", "UV_TORCH_BACKEND"),
         _UV_SECTIONS,
     ),
 }

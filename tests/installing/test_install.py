@@ -264,6 +264,23 @@ def test_uv_looks_at_no_further_place(install: Run, python: Path, public: Path, 
     assert list(python.parent.parent.glob("lib/python3*/site-packages/filelock-3.20.0.dist-info"))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["variable", "file"])
+@pytest.mark.parametrize("backend", ["cpu", "rocm6.4"])
+def test_the_back_end_of_torch_that_uv_takes(  # noqa: PLR0917 - the form
+    install: Run, tmp_path: Path, python: Path, whl_next: str, way: str, backend: str
+) -> None:
+    variables = {"UV_TORCH_BACKEND": backend}
+    if way == "file":
+        (tmp_path / "uv.toml").write_text(f'[pip]\ntorch-backend = "{backend}"\n')
+        variables = {"UV_CONFIG_FILE": str(tmp_path / "uv.toml"), "UV_NO_CONFIG": "0"}
+    said = install("torch", "--print", "--installer", "uv", python=python, **variables)
+    assert "torch[device-gfx1100]==2.12.0+rocm10.0.1" in said.stdout
+    assert "uv is told to ignore" in said.stderr
+    subprocess.run(["bash", "-c", said.stdout], env=os.environ | variables | {"ROCM_SDK_INDEX": whl_next}, check=True)
+    assert list(python.parents[1].glob("lib/python3*/site-packages/torch-2.12.0+rocm10.0.1.dist-info"))
+
+
 def _damaged(tmp_path: Path, kind: str) -> None:
     """Write an index with a fault."""
     release = "0.1.0" if kind == "placeholder" else "10.0.0"
