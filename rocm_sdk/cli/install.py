@@ -142,7 +142,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
         from rocm_sdk.index.choice import Choice, choose, is_final, works
         from rocm_sdk.index.destination import find_destination
         from rocm_sdk.index.forms import UNPINNED, refuse_pair
-        from rocm_sdk.index.refusal import UnreachedIndexError
+        from rocm_sdk.index.refusal import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
         from rocm_sdk.index.request import choose_index, make_requirements
 
         index = choose_index(rocm)
@@ -157,6 +157,10 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
         # Among the streams, a version tells `stable` alone.
         if release is not None and (rocm != index.stream or (index.is_stable and is_final(release))):
             return _keep(options, release, destination, "--upgrade looks for a newer release")
+    if destination.obstacle and not options.print:
+        raise InstallRefusedError(destination.obstacle, OWN_ENVIRONMENT)
+    if destination.obstacle:
+        complain(destination.obstacle, OWN_ENVIRONMENT)
     try:
         choice = choose(requirements, gpus.targets, destination, index)
     except UnreachedIndexError as error:

@@ -5,9 +5,12 @@ Each package is from the index, of one ROCm, for each target.
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import os
+from shutil import disk_usage
+from urllib.parse import unquote, urlsplit
 
 from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release, without_post_release
 
 from .asking import Answer, Package, ask
@@ -60,7 +63,7 @@ def choose(
     choice = Choice(
         tuple(_exact(_without(each, answer), answer) for each in placed.requirements),
         answer.packages,
-        (*placed.notes, *_changes(answer, destination)),
+        (*placed.notes, *_changes(answer, destination), *_lack_of_room(answer, destination)),
     )
     for fault in (*_mixed(choice), *_from_elsewhere(choice, index)):
         raise InstallRefusedError(*fault)
@@ -171,6 +174,14 @@ def _changes(answer: Answer, destination: Destination) -> Iterator[str]:
         before = destination.versions.get(name)
         if before is not None and _numbers(before) > _numbers(package.version):
             yield f"{name} {before} is replaced by the older {package.version}"
+
+
+def _lack_of_room(answer: Answer, destination: Destination) -> Iterator[str]:
+    """Yield a note if the wheels that lie on this machine have no room; the sizes of others are not known."""
+    origins = [each.origin for each in answer.packages.values() if each.origin.startswith("file:")]
+    size = sum(os.path.getsize(path) for each in origins if os.path.isfile(path := unquote(urlsplit(each).path)))
+    if os.path.isdir(destination.site) and size > (free := disk_usage(destination.site).free):
+        yield f"the wheels have {size_text(size)}, and {destination.site} has room for {size_text(free)}"
 
 
 def _numbers(version: str) -> list[int]:

@@ -7,11 +7,12 @@ import sys
 
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import find_program, module_command, question, run
+from rocm_sdk.base.users import user_name
 from rocm_sdk.installed.distributions import LOADER
 from rocm_sdk.installed.installer import further_places, installation_facts, keys_of_pip
 from rocm_sdk.installed.other_distributions import versions_in
 
-from .refusal import InstallRefusedError
+from .refusal import OWN_ENVIRONMENT, InstallRefusedError
 
 # The place of its packages, its prefix, its minor version, and the mark of PEP 668, which counts outside environments.
 _QUESTION = """
@@ -37,6 +38,7 @@ class Destination(NamedTuple):
     further_places: tuple[str, ...]  # besides the index, which the installer's configuration names
     versions: dict[str, str]
     set_in_files: frozenset[str] = frozenset()  # the settings that files of pip have
+    obstacle: str = ""  # why nothing can be written there
 
     @property
     def adopting(self) -> list[str]:
@@ -60,13 +62,16 @@ def find_destination(python: str | None, installer: str | None) -> Destination:
     facts = installation_facts(site)
     row = facts["installer"]
     if row == "system" or is_managed == "True":
-        raise InstallRefusedError(
-            f"{python} belongs to the system, whose package manager alone may change {site}",
-            "make an environment: python3 -m venv rocm && . rocm/bin/activate, and run the command again",
-        )
+        what = f"{python} belongs to the system, whose package manager alone may change {site}"
+        raise InstallRefusedError(what, OWN_ENVIRONMENT)
     name, command = _command(row, installer, python, int(minor), site)
     places, keys = tuple(further_places(name, prefix)), keys_of_pip(prefix) if name == "pip" else frozenset()
-    return Destination(python, site, int(minor), name, command, places, versions_in(site), keys)
+    others = ("prefix", "root", "target", "user")  # places of pip
+    is_other = any(each in keys or os.environ.get(f"PIP_{each.upper()}") for each in others)
+    is_fixed = name == "uv" or (os.path.exists(f"{prefix}/pyvenv.cfg") and not is_other)  # else pip may take the user's
+    note = facts.get("note", "") if is_fixed else ""
+    obstacle = note and f"{user_name(os.geteuid())} may not install there: {note}"
+    return Destination(python, site, int(minor), name, command, places, versions_in(site), keys, obstacle)
 
 
 def _active_python() -> str:

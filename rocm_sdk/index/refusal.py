@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+OWN_ENVIRONMENT = "make an environment: python3 -m venv rocm && . rocm/bin/activate, and run the command again"
+
 
 class InstallRefusedError(Exception):
     """The error for a refused installation.

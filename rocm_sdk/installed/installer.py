@@ -393,6 +393,8 @@ def _obstacle(site: str) -> str:
         owner = os.stat(site).st_uid
     except OSError:
         return ""
-    if os.access(site, os.W_OK):
+    if os.access(site, os.W_OK | os.X_OK, effective_ids=True):
         return ""
+    if owner == os.geteuid():
+        return f"{site} has a mode or an attribute that forbids it: see ls -ld and lsattr -d"
     return f"{site} belongs to {user_name(owner)}: run it as that user"

@@ -74,3 +74,20 @@ def install(tmp_path: Path, shared_python: Path, whl_next: str) -> Run:
         return result
 
     return run
+
+
+@pytest.fixture
+def mounted() -> Iterator[Callable[[Path, str], None]]:
+    """Yield a function that mounts a file system of memory with options."""
+    places: list[Path] = []
+
+    def mount(place: Path, options: str) -> None:
+        place.mkdir(parents=True, exist_ok=True)
+        done = completed(["mount", "-t", "tmpfs", "-o", options, "none", str(place)])
+        if done.returncode:
+            pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+        places.append(place)
+
+    yield mount
+    for place in places:
+        subprocess.run(["umount", str(place)], check=True)
