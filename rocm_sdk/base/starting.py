@@ -191,13 +191,27 @@ def run_shown(
     base: Mapping[str, str] | None = None,
     directory: str | None = None,
     output: IO[str] | None = None,
+    heard: bytearray | None = None,
 ) -> int:
-    """Run a program at the user's terminal, and return its exit status. output: its standard output instead of ours."""
+    """Run a program at the user's terminal, and return its exit status. output: its standard output instead of ours.
+
+    heard: gets the end of what the program writes to its standard error, which is shown as well.
+    """
     from contextlib import suppress
 
-    with begin(command, base=base, directory=directory, stdout=output) as process:
+    ends: Sequence[int] = () if heard is None else os.openpty() if os.isatty(2) else os.pipe()
+    with begin(command, base=base, directory=directory, stdout=output, stderr=ends[1] if ends else None) as process:
+        for each in ends[1:]:
+            os.close(each)
         while process.returncode is None:
             with suppress(KeyboardInterrupt):  # the program gets the signal too, and decides what becomes of it
+                with suppress(OSError):  # a terminal ends so
+                    while heard is not None and ends and (chunk := os.read(ends[0], 1 << 16)):
+                        os.write(2, chunk)
+                        heard[:] = (heard + chunk)[-(1 << 20) :]
+                for each in ends[:1]:
+                    os.close(each)
+                ends = ()
                 process.wait()
         return process.returncode
 

@@ -62,16 +62,20 @@ def run(options: "Namespace") -> int:
     try:
         return _run(options)
     except InstallRefusedError as error:
-        first, *said = error.message.splitlines()  # an installer's own words are behind the first line
-        complain(first)
-        for line in said:
-            complain(f"  {line}")
-        if error.fix is not None:
-            complain_fix(error.fix)
+        _tell_refusal(error)
         return 2 if isinstance(error, WrongWordError) else 1
     except UnknownTargetError as error:
         complain(f"--gpu: {error.message}", error.fix)
         return 2
+
+
+def _tell_refusal(error: "InstallRefusedError") -> None:
+    first, *said = error.message.splitlines()  # an installer's own words are behind the first line
+    complain(first)
+    for line in said:
+        complain(f"  {line}")
+    if error.fix is not None:
+        complain_fix(error.fix)
 
 
 def _run(options: "Namespace") -> int:
@@ -247,6 +251,7 @@ def _install(
     """Show the commands, ask, and run them. Return the status."""
     from rocm_sdk.base.starting import run_shown
     from rocm_sdk.index.asking import installing_environment, plain_options, start_directory
+    from rocm_sdk.index.explaining import explained
     from rocm_sdk.index.forms import arguments, command, in_words
 
     following = _following(gpus.targets, destination)
@@ -259,9 +264,10 @@ def _install(
         return 1
     installing = [*destination.command, *plain_options(destination), *arguments(choice, destination, index)]
     with start_directory(destination) as empty:
-        status = run_shown(installing, base=installing_environment(destination, index), directory=empty)
+        environment, heard = installing_environment(destination, index), bytearray()
+        status = run_shown(installing, base=environment, directory=empty, heard=heard)
     if status != 0:
-        complain(f"{destination.installer} failed: its own words are above")
+        _tell_refusal(explained(destination, index, "rocm", heard.decode(errors="replace")))
         return 1
     statuses = [run_shown(words) for words in following]
     return 1 if any(statuses) else 0

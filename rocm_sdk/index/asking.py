@@ -16,7 +16,7 @@ from rocm_sdk.index.web.server import shown_address
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.terminal.progress import waiting
 
-from .explaining import refuse_explained
+from .explaining import explained
 from .refusal import InstallRefusedError
 
 TYPE_CHECKING = False
@@ -172,7 +172,7 @@ def run_installer(
     if done.returncode != 0:
         said = "\n".join(without_passwords(done.stderr).strip().splitlines()[-_LAST_LINES:])
         if index is not None:
-            refuse_explained(destination.installer, index, "rocm", done.stderr, said)
+            raise explained(destination, index, "rocm", done.stderr, said or "it says nothing")
         raise InstallRefusedError(f"{destination.installer} finds no solution:\n{said}", "see its words above")
     return done
 

@@ -81,6 +81,9 @@ def _refuse_no_index(site: str) -> None:
 
     A directory must be named by its address too: pip takes no path, and commands that are printed have the variable.
     """
+    if "://" in site and {*"?# \t\n"} & {*site}:  # pip and uv add names of projects
+        what = "ROCM_SDK_INDEX has a query, a fragment or a blank, and the names of projects would stand behind it"
+        raise InstallRefusedError(what, "name the address without it; a user and a password go into ~/.netrc")
     try:
         parts = urlsplit(site)
         if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
@@ -90,7 +93,8 @@ def _refuse_no_index(site: str) -> None:
     directory = os.path.abspath(unquote(parts.path) if parts.scheme == "file" else site)
     if not os.path.isdir(directory):
         what = "ROCM_SDK_INDEX names neither the address of a web server nor a directory"
-        raise InstallRefusedError(what + ("" if "@" in site else f": {site}"), "ROCM_SDK_INDEX=https://HOST/simple/")
+        shown = "" if {*"@?#"} & {*site} else f": {site}"
+        raise InstallRefusedError(what + shown, "ROCM_SDK_INDEX=https://HOST/simple/")
     has_pages = [each for each in (directory, f"{directory}/simple") if os.path.isfile(f"{each}/rocm/index.html")]
     if not has_pages:
         what = f"the directory that ROCM_SDK_INDEX names has no page of rocm: {directory}/rocm/index.html"

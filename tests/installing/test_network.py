@@ -44,7 +44,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int
 CASES = {
     "refused": (f"{REFUSED}/simple/", {}, "nothing answers at 127.0.0.1:9", "check ROCM_SDK_INDEX; the server may be"),
     "nothing there": ("http://127.0.0.1:{plain}/none/", {}, "has no project rocm", "as .../simple/"),
-    "no TLS": ("https://127.0.0.1:{plain}/", {}, "does not speak TLS there", "http:// or https://"),
+    "no TLS": ("https://127.0.0.1:{plain}/", {}, "does not speak TLS there", "its scheme and its port"),
     "certificate": ("https://127.0.0.1:{tls}/", {}, "is not trusted: self-signed certificate", "SSL_CERT_FILE"),
     "junk": ("junk", {}, "neither the address of a web server nor a directory: junk", "https://HOST/simple/"),
     "bad port": ("http://host:x/", {}, "neither the address of a web server nor a directory", "https://HOST/simple/"),
