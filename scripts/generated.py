@@ -22,11 +22,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "csrc/diagnosis/code_table.c"
 RESULTS = "csrc/python/result_types.c"
+WIDTH, INDENT = 120, " " * 4  # of the stub
 HEADER, STUB = "csrc/include/rocm_sdk/code.h", "rocm_sdk/_native.pyi"
 MANUAL = "docs/man/rocm-sdk.1"
 BUILD_MANUAL = "builder/man/rocm-sdk-build.1"
@@ -57,7 +59,10 @@ class Region(NamedTuple):
 def regions_of_tables() -> Iterator[Region]:
     """Yield every region that is generated from tables of C."""
     yield Region(HEADER, "typedef enum rsdk_code {\n", "} rsdk_code;\n", _enumerators())
-    yield Region(STUB, "Code = Literal[\n", "]\n", "".join(f'    "{name}",\n' for name in _codes().values()))
+    words = ", ".join(f'"{name}"' for name in _codes().values())
+    yield Region(
+        STUB, "Code = Literal[\n", "]\n", f"{fill(words, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)}\n"
+    )
     yield Region(STUB, "# The results:\n", "# The functions:\n", "".join(_types()))
 
 
@@ -103,8 +108,13 @@ def _enumerators() -> str:
 def _types() -> Iterator[str]:
     text = _text(RESULTS)
     for name, source in ALIASES.items():
-        words = "".join(f'    "{word}",\n' for word in _words_of(source))
-        yield f"{name}: TypeAlias = Literal[\n{words}]\n"
+        words = ", ".join(f'"{word}"' for word in _words_of(source))
+        line = f"{name}: TypeAlias = Literal[{words}]\n"
+        yield (
+            line
+            if len(line) <= WIDTH + 1
+            else line.replace("[", "[\n    ").replace(", ", ",\n    ").replace("]", ",\n]")
+        )
     for name, table in _TYPE.findall(text):
         body = text.partition(f"static const field {table}[] = {{\n")[2].partition("\n};\n")[0]
         yield f"\nclass {name}(NamedTuple):\n"
