@@ -157,3 +157,11 @@ def test_a_build_says_what_check_says(tmp_path: Path) -> None:
         "artifacts", tree.root, "--output", tmp_path / "good", "--version", "7.10.0", "--no-loader", cwd=tmp_path
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("version", "is_told"), [("7.10.0rc2", True), ("7.10.0.dev3", True), ("7.10.0.post1", False)])
+def test_a_version_before_a_release(tmp_path: Path, version: str, is_told: bool) -> None:
+    """TheRock 776: pip passes over it without a number, and takes the placeholder of the public index."""
+    done = build(usual_tree(tmp_path / "artifacts"), tmp_path, "--no-check", version=version)
+    line = f"by its number alone: pip install 'rocm[libraries]=={version}' --find-links {tmp_path / 'dist'}\n"
+    assert done.stderr.endswith(line) if is_told else done.stderr == ""
