@@ -18,7 +18,6 @@ from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import without_passwords
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.catalog import package_of
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.installable_table import INSTALLABLES
 from rocm_sdk.problems import problem
@@ -40,7 +39,7 @@ _IS_WITHOUT = re.compile(r"^cuda\b[^=\n]*=\s*None\b", re.MULTILINE)
 _LIBRARY = re.compile(
     r"lib(?:cudart|cuda|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nccl|nvrtc|torch_cuda|c10_cuda)\.so"
 )
-_LIBRARY_OF_HIP = re.compile(r"lib(?:torch_hip|c10_hip)\.so")
+LIBRARY_OF_HIP = re.compile(r"lib(?:torch_hip|c10_hip|amdhip64|amd_\w+|hsa-runtime64|hip\w+|roc\w+|rccl|MIOpen)\.so")
 _WITH_GPU = ("torch", "torchvision", "torchaudio")  # a build of these without GPUs is one for the CPU
 
 
@@ -75,7 +74,7 @@ def proved_build(claimed: Build | None, files: Iterable[str]) -> Build | None:
     """Return what a distribution is built for by the libraries that its files need, or else by its claim."""
     paths = list(files)
     names = [name for path in paths for name in _needed(path)]
-    if any(_LIBRARY_OF_HIP.match(name) or package_of(name) is not None for name in names):
+    if any(map(LIBRARY_OF_HIP.match, names)):
         return Build("HIP", "")
     library = next(filter(_LIBRARY.match, names), None)
     if library is not None and (claimed is None or claimed.kind == "CPU"):

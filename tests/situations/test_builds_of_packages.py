@@ -62,6 +62,13 @@ def test_a_library_for_each_maker(sdk: Site, call: Call, tmp_path: Path, row: tu
     assert "E-PKG-026" not in run_test(sdk.path, "--only", "packages").codes
 
 
+@pytest.mark.parametrize("other", ["libOpenCL.so.1", "libLLVM.so.19", "libclang.so.19"])
+def test_a_library_of_all_makers(call: Call, tmp_path: Path, other: str) -> None:
+    """The SDK has these, too, and they say nothing of HIP."""
+    files = {"mixed/libc.so": needing(tmp_path, "libc.so", "libcudart.so.13", other)}
+    assert codes(verdict(call, make_wheel(tmp_path, "mixed", files, "1"))) == ["E-PKG-026"]
+
+
 def test_code_for_amd_beside_a_sign_of_cuda(call: Call, tmp_path: Path) -> None:
     """A library that opens HIP by name needs none, and its GPU code tells."""
     has_code = library(tmp_path / "libk.so", [bundle(objects("gfx942"))]).read_bytes()
@@ -195,6 +202,15 @@ def test_copies_of_rocm(sdk: Site, call: Call, tmp_path: Path, copies: tuple[str
     assert [each for each in codes(without) if each in ("W-LIB-026", "W-LIB-029", "N-LIB-030")] == (
         [code] if code else []
     )
+
+
+def test_no_copies_of_rocm(sdk: Site, call: Call, tmp_path: Path) -> None:
+    """The SDK's own package, and libraries of other makers whose names the SDK has, too."""
+    sdk.library("libOpenCL.so.1", "int c;", (), CORE)
+    for name, file in (("rocm-sdk-libraries", "librocsparse.so.1"), ("pyopencl", "libOpenCL-1a2b3c4d.so.1")):
+        files = {f"lib/{file}": compile_library(tmp_path / file, file, "int b;").read_bytes()}
+        found = verdict(call, make_wheel(tmp_path, name, files, "7.10.0"))
+        assert not {"W-LIB-029", "N-LIB-030"} & {*codes(found)}, name
 
 
 def test_the_whole_rocm_of_a_framework(call: Call, tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from rocm_sdk.base.glibc import glibc_version
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
+from rocm_sdk.fit.gpu_builds import LIBRARY_OF_HIP
 from rocm_sdk.installed.catalog import package_of, stem
+from rocm_sdk.installed.distributions import is_of_sdk
 from rocm_sdk.problems import problem
 
 from .conditions import Loading, loads, try_files
@@ -244,8 +246,9 @@ def _copies(subject: Subject, libraries: tuple[str, ...]) -> Iterator[Problem]:
     """Yield the problem that a wheel or distribution without a HIP of its own has copies of the SDK's libraries."""
     ours = {stem(os.path.basename(path)) for path in libraries}
     names = {path: _GRAFTED.sub("", os.path.basename(path)) for path in subject.files}
-    copies = {path: name for path, name in names.items() if stem(name) in ours and package_of(name) is not None}
-    if not subject.distribution or not copies or any(stem(name) == "amdhip64" for name in names.values()):
+    copies = {path: name for path, name in names.items() if stem(name) in ours and LIBRARY_OF_HIP.match(name)}
+    is_own = not subject.distribution or is_of_sdk(subject.distribution)
+    if is_own or not copies or any(stem(name) == "amdhip64" for name in names.values()):
         return
     keep_state = any(package_of(name) == "core" or name == os.path.basename(path) for path, name in copies.items())
     facts = {
