@@ -33,7 +33,7 @@ Code = Literal[
     "W-GPU-033", "W-CODE-018", "E-ENV-010", "E-ENV-011", "E-ENV-012", "E-ENV-013", "E-PKG-023", "E-PKG-024",
     "E-FILE-009", "E-PKG-025", "W-ENV-014", "W-ENV-015", "W-ENV-016", "W-GPU-034", "W-API-006", "W-PKG-027",
     "N-GPU-037", "W-GPU-038", "N-GPU-039", "W-GPU-040", "W-PKG-028", "E-PKG-029", "W-PKG-030", "W-LIB-029", "N-LIB-030",
-    "W-FILE-010", "W-ENV-017"
+    "W-FILE-010", "W-ENV-017", "N-PREFIX-011"
 ]
 # fmt: on
 

@@ -810,13 +810,16 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(154, E, PREFIX, 008, ERROR, "{path|a file} names the staging directory", "line {line|1 or a later one} has {directory|it}, which will not exist where the package is installed",
         FIXES({ANY, WORDS, "Give the build the prefix without DESTDIR: cmake -DCMAKE_INSTALL_PREFIX={prefix|/usr} ... && DESTDIR=... cmake --install ..."}),
         "Texts that others read (CMake packages, files for pkg-config, scripts, headers) must name files by their place after the installation.", NULL)
-    ROW(155, E, PREFIX, 009, ERROR, "the CMake package {path|of the prefix} asks for {name|a file}, which is not there", "{detail}",
-        FIXES({ANY, WORDS, "Tell the builder of {distribution}, whose `rocm-sdk-build check` names what CMake packages of the tree require and the tree lacks"},
-              {ANY, WORDS, "Give the package {name|the file}, or correct what the CMake package has from its build"}),
-        "find_package or the link fails for whoever builds with the package. Packages that it requires by find_dependency, and the files, directories and targets that it names, count as for a project that asks for this package alone. A development tree has all of it itself; for a prefix the build root counts, too, because another package may have it.", NULL)
+    ROW(155, E, PREFIX, 009, ERROR, "the package {path|of the prefix} asks for what is not there: {name|a file}", "{detail}",
+        FIXES({ANY, WORDS, "Tell the builder of {distribution}, whose `rocm-sdk-build check` names what packages of the tree require and the tree lacks"},
+              {ANY, WORDS, "Give the package what it asks for, or correct what {path|it} has from its build"}),
+        "find_package, pkg-config or the link fails for whoever builds with the package. Packages that it requires by find_dependency or Requires, and the files, directories and targets that it names, count as for a project that asks for this package alone; so does a message(FATAL_ERROR) to which CMake comes for certain. A development tree has all of it itself; for a prefix the build root counts, too, because another package may have it.", NULL)
     ROW(156, E, PREFIX, 010, ERROR, "the clang in {prefix|the development tree} does not take the device libraries that are there", "{detail}",
         FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, report it to the package's builder"},
               {ANY, WORDS, "Install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
         "clang links each HIP program with ocml.bc and others. clang looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
+    ROW(191, N, PREFIX, 011, NOTE, "the CMake package {path|of the prefix} requires {name|a package} of neither ROCm nor CMake", "{detail}",
+        FIXES({ANY, WORDS, "Install what has {name|its name}Config.cmake, or put a Find{name}.cmake into a directory of the project's CMAKE_MODULE_PATH"}),
+        "find_package fails until a project finds the other package. The modules that CMake brings count (Threads, ZLIB), the packages below /usr and /usr/local, and those of CMAKE_PREFIX_PATH.", NULL)
 };
 /* clang-format on */

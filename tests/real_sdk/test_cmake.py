@@ -8,12 +8,15 @@ import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
+import cmake_judge
 import pytest
 from debian_sdk import SOURCE, rocm
 from ended import succeeded
 from environments import empty_environment, installer_command
 from programs import completed
 from sample_site import clean_environment
+
+from rocm_sdk.devel.cmake.packages import package_of
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +78,20 @@ def test_a_project_finds_the_sdk_links_and_runs(
     ]
     run(rocm_sdk, "run", cmake, "--build", "build")
     assert run(rocm_sdk, "run", "build/numbers") == f"{rocm().hip_version} {rocm().rocrand_version}"
+
+
+def test_every_package_as_cmake_says(copy_of_debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
+    """A real CMake finds each package of the tree alone, and what these name; so does `test`."""
+    site = copy_of_debian_sdk("none")
+    variables = clean_environment() | {"PYTHONPATH": str(site)}
+    assert completed([SCRIPTS / "rocm-sdk", "init", "--quiet"], env=variables).returncode == 0
+    root = site / "_rocm_sdk_devel"
+    packages = {name: path.parent for path in root.rglob("*.cmake") if (name := package_of(str(path))) is not None}
+    assert {"hip", "rocrand", "amd_comgr"} < packages.keys()
+    assert cmake_judge.missing(root, packages, tmp_path / "user") == set()
+    said = completed([SCRIPTS / "rocm-sdk", "test", "--only", "devel", "--json"], env=variables, timeout=300)
+    codes = {each["code"] for each in json.loads(said.stdout)["problems"]}
+    assert not codes & {"E-PREFIX-009", "N-PREFIX-011", "E-DEVEL-003"}
 
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/devel.md"

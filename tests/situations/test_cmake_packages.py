@@ -4,21 +4,22 @@ CMake is the judge of what a package requires.
 """
 
 import json
+import os
 import shutil
-import sysconfig
 from pathlib import Path
 
+import cmake_judge
 import pytest
 from artifact_tree import usual_tree
-from checked_packages import built, path_of, problems
+from checked_packages import built, check, path_of, problems
+from cmake_judge import CMAKE
 from installed_rocm import Prefix as Made
 from programs import completed
 from sample_devel import DevelSite, member, sample_members
 from sample_prefix import run_on_prefix
 
-from rocm_sdk.devel.cmake.packages import check_packages
+from rocm_sdk.devel.cmake.packages import check_packages, package_of
 
-CMAKE = Path(sysconfig.get_path("scripts"), "cmake")  # of PyPI, a requirement of the tests
 CODE = "E-PREFIX-009"
 DEPENDENCY = "include(CMakeFindDependencyMacro)\n"
 PREFIX = 'get_filename_component(PREFIX "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)\n'
@@ -65,7 +66,28 @@ TARGET = f"""\
 {PREFIX}add_library(hip::hip SHARED IMPORTED)
 set_target_properties(hip::hip PROPERTIES IMPORTED_LOCATION "${{PREFIX}}/lib/libhip.so" """
 
-# Texts of the packages -> the names that are missing. A project asks for hip, and links hip::hip if that is a target.
+FATAL = 'message(FATAL_ERROR "it ends")\n'
+CLANG = "lib/llvm/lib/clang/20/lib/linux"
+BUILTINS = f"""\
+{PREFIX}file(GLOB CLANG_RT_PATHS "${{PREFIX}}/lib/llvm/lib/clang/*/lib/*")
+find_library(BUILTINS
+  NAMES clang_rt.builtins clang_rt.builtins-x86_64 PATHS ${{CLANG_RT_PATHS}} NO_DEFAULT_PATH)
+if(NOT BUILTINS)
+  message(FATAL_ERROR "clangrt builtins lib not found")
+endif()
+"""
+LINKED = """\
+if(IS_SYMLINK ${CMAKE_CURRENT_LIST_FILE})
+  get_filename_component(CONFIG_FILE_PATH "${CMAKE_CURRENT_LIST_FILE}" REALPATH)
+  get_filename_component(PACKAGE_PREFIX_DIR "${CONFIG_FILE_PATH}/../../../../" ABSOLUTE)
+endif()
+set(_IMPORT_PREFIX ${PACKAGE_PREFIX_DIR})
+add_library(hip::device INTERFACE IMPORTED)
+set_target_properties(hip::device PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${_IMPORT_PREFIX}/include")
+"""
+
+# Texts of the packages -> the names that are missing, or CMake's words. A key that begins with `/` is a path in the
+# tree, and a text that begins with `->` a link. A project asks for hip, and links hip::hip if that is a target.
 # fmt: off
 CASES: dict[str, tuple[dict[str, str], set[str]]] = {
     "all is there": ({"hip": DEPENDENCY + "find_dependency(hsa-runtime64)", "hsa-runtime64": "set(x 1)"}, set()),
@@ -107,7 +129,89 @@ CASES: dict[str, tuple[dict[str, str], set[str]]] = {
         {"hip": DEPENDENCY + "find_path(header stdio.h)\nif(NOT header)\nmessage(FATAL_ERROR no)\nendif()\n"
          "find_dependency(hsakmt)"}, {"hsakmt"}),
 }
+# The same, of packages for which a project asks by other names, and what it names that a build does not stop for.
+MORE: dict[str, tuple[dict[str, str], set[str]]] = {
+    "19: of nobody": ({"hsakmt": DEPENDENCY + "if(ON)\nfind_dependency(NUMA)\nendif()", "hip": ""}, {"NUMA"}),
+    "19: of nobody, asked for otherwise": (
+        {"rocm_smi": "set(what Systemd)\nfind_package(${what} 2 CONFIG REQUIRED)", "hip": ""}, {"Systemd"}),
+    "19: of CMake": ({"hip": DEPENDENCY + "find_dependency(Threads)\nfind_package(Python3 REQUIRED)"}, set()),
+    "19: a module of the tree": (
+        {"hip": 'list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")\nfind_package(NUMA REQUIRED)',
+         "hip/FindNUMA.cmake": "set(NUMA_FOUND TRUE)"}, set()),
+    "27: builtins of clang": (
+        {"hip": BUILTINS, f"/{CLANG}/libclang_rt.asan.so": ""}, {"clangrt builtins lib not found"}),
+    "27: builtins that are there": ({"hip": BUILTINS, f"/{CLANG}/libclang_rt.builtins-x86_64.a": ""}, set()),
+    "27: a name that only CMake knows": (
+        {"hip": BUILTINS.replace("builtins-x86_64", "builtins-${CMAKE_SYSTEM_PROCESSOR}"), f"/{CLANG}/libx.a": ""},
+        {"clangrt builtins lib not found"}),
+    "27: the same, there": (
+        {"hip": BUILTINS.replace("builtins-x86_64", "builtins-${CMAKE_SYSTEM_PROCESSOR}"),
+         f"/{CLANG}/libclang_rt.builtins-{os.uname().machine}.a": ""}, set()),
+    "27: no directory": ({"hip": BUILTINS}, {"clangrt builtins lib not found"}),
+    "27: through a link": (
+        {"hip": BUILTINS.replace("lib/llvm", "llvm"), "/llvm": "-> lib/llvm", f"/{CLANG}/libclang_rt.builtins.a": ""},
+        set()),
+    "27: a header": (
+        {"rocblas": PREFIX + 'file(GLOB d "${PREFIX}/include/roc*/v[12]")\nfind_path(H NAMES a.h b.h PATHS ${d} '
+         'NO_DEFAULT_PATH)\nif(H MATCHES "NOTFOUND$")\nmessage(FATAL_ERROR "no header " "a.h")\nendif()', "hip": "",
+         "/include/rocblas/v1/c.h": "", "/include/rocblas/v3/a.h": ""}, {"no header a.h"}),
+    "27: a header in a directory of it": (
+        {"hip": PREFIX + 'find_path(H b.h HINTS "${PREFIX}/include" PATH_SUFFIXES x y NO_DEFAULT_PATH)\n'
+         'if(NOT H STREQUAL "${PREFIX}/include/y")\nmessage(FATAL_ERROR "${H}")\nendif()',
+         "/include/y/b.h": ""}, set()),
+    "27: a program": (
+        {"hip": PREFIX + 'find_program(CC clang PATHS "${PREFIX}/bin" NO_DEFAULT_PATH)\nif(NOT CC)\n'
+         'message(FATAL_ERROR no-clang)\nendif()'}, {"no-clang"}),
+    "27: elsewhere, too": (
+        {"hip": "find_program(SH NAMES sh PATHS /nowhere)\nif(NOT SH)\nmessage(FATAL_ERROR no)\nendif()"}, set()),
+    "27: another directory of libraries": (
+        {"hip": PREFIX + 'find_library(x NAMES x PATHS "${PREFIX}/lib/y" NO_DEFAULT_PATH)\nif(NOT x)\n'
+         "message(WARNING no)\nendif()", "/lib64/y/libx.so": ""}, set()),
+    "29: a prefix that only a link has": ({"hip": LINKED, "/include/a.h": ""}, {"/include"}),
+    "29: the same, where it is one": (
+        {"hip": "-> ../../real/a/b/c", "/lib/real/a/b/c": LINKED, "/lib/include/a.h": ""},
+        set()),
+    "29: a library of a prefix that nobody sets": (
+        {"amd_comgr": 'if(IS_SYMLINK "${CMAKE_CURRENT_LIST_DIR}")\n' + PREFIX + 'endif()\nadd_library(amd_comgr SHARED '
+         'IMPORTED)\nset_target_properties(amd_comgr PROPERTIES IMPORTED_LOCATION "${PREFIX}/opt/libamd_comgr.so")',
+         "hip": ""}, {"/opt/libamd_comgr.so"}),
+    "20: of ROCm": (
+        {"hip": 'set(HIP_COMPILER clang)\ninclude("${CMAKE_CURRENT_LIST_DIR}/hip-config-amd.cmake")',
+         "hip/hip-config-amd.cmake": DEPENDENCY + 'if(HIP_COMPILER STREQUAL "clang")\nfind_dependency(AMDDeviceLibs)\n'
+         "find_dependency(amd_comgr)\nendif()", "amd_comgr": ""}, {"AMDDeviceLibs"}),
+    "20: of ROCm, in a list": (
+        {"rocfft": "foreach(d IN ITEMS hip hiprand)\nfind_package(${d} REQUIRED CONFIG)\nendforeach()", "hip": ""},
+        {"hiprand"}),
+    "after a loop that ends": (
+        {"hip": "foreach(i a b)\nif(i STREQUAL a)\nreturn()\nendif()\nendforeach()\n" + FATAL}, set()),
+    "in a loop that is left": ({"hip": "foreach(i a b)\nbreak()\n" + FATAL + "endforeach()"}, set()),
+    "in a loop that goes on": ({"hip": "foreach(i a b)\ncontinue()\n" + FATAL + "endforeach()\nset(x 1)"}, set()),
+    "after a loop that is left": ({"hip": "foreach(i a b)\nbreak()\nendforeach()\n" + FATAL}, {"it ends"}),
+    "after a loop of nobody knows what": (
+        {"hip": "foreach(i ${CMAKE_SYSTEM})\nif(i)\nreturn()\nendif()\nendforeach()\n" + FATAL}, set()),
+    "what a macro sets": (
+        {"hip": "macro(find_root)\nset(ROOT x)\nendmacro()\nfind_root()\nif(NOT ROOT)\n" + FATAL + "endif()"}, set()),
+    "after a macro that returns": ({"hip": "macro(stop)\nreturn()\nendmacro()\nstop()\n" + FATAL}, set()),
+    "a target of what it has found": (
+        {"hip": DEPENDENCY + "find_dependency(hsa)\nif(NOT TARGET hsa::hsa)\n" + FATAL + "endif()",
+         "hsa": "add_library(hsa::hsa INTERFACE IMPORTED)"}, set()),
+    "what another package sets": (
+        {"hip": DEPENDENCY + "find_dependency(hsa)\nif(NOT HSA)\n" + FATAL + "endif()", "hsa": "set(HSA 1)"}, set()),
+    "a module that sets it": (
+        {"hip": 'list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")\ninclude(more)\n'
+         "if(NOT HSA)\n" + FATAL + "endif()",
+         "hip/more.cmake": "set(HSA 1)"}, set()),
+    "a newer CMake": ({"hip": "if(CMAKE_VERSION VERSION_LESS 4.2)\n" + FATAL + "endif()"}, set()),
+    "its own directory": ({"hip": "add_library(hip::hip SHARED IMPORTED)\nset_target_properties(hip::hip PROPERTIES "
+                           'IMPORTED_LOCATION "${hip_DIR}/../../libhip.so")'}, set()),
+    "a directory of the project": (
+        {"hip": "add_library(hip::hip INTERFACE IMPORTED)\nset_target_properties(hip::hip PROPERTIES "
+         'INTERFACE_INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}")'}, set()),
+    "in a block": ({"hip": "block()\nset(x 1)\nendblock()\nif(x)\n" + FATAL + "endif()"}, set()),
+    "once": ({"hip": INCLUDE % "more" + 'set_and_check(x "/nowhere/x")', "hip/hip-more.cmake": FATAL}, {"it ends"}),
+}
 # fmt: on
+ALL = CASES | MORE
 ROWS = pytest.mark.parametrize(("texts", "missing"), CASES.values(), ids=[*CASES])
 
 
@@ -121,8 +225,12 @@ class Tree:
         (root / "lib/libhip.so").write_bytes(b"")
         for name, text in texts.items():
             path = root / "lib/cmake" / (name if name.endswith(".cmake") else f"{name}/{name}-config.cmake")
+            path = root / name[1:] if name.startswith("/") else path
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"{text}\n")
+            if text.startswith("-> "):
+                path.symlink_to(text[3:])
+            else:
+                path.write_text(f"{text}\n")
         self.texts = [str(path) for path in root.rglob("*.cmake")]
 
     def text(self, path: str) -> str:
@@ -131,11 +239,27 @@ class Tree:
     def exists(self, path: str) -> bool:
         return Path(path).exists()
 
+    def is_link(self, path: str) -> bool:
+        return Path(path).is_symlink()
+
+    def names(self, path: str) -> list[str]:
+        return [each.name for each in Path(path).iterdir()] if Path(path).is_dir() else []
+
     def has_package(self, _name: str) -> bool:
         return False
 
     def missing(self) -> set[str]:
-        return {each.name.removeprefix(f"{self.root}/") for each in check_packages(self).faults}
+        checked = check_packages(self, "which the tree lacks")
+        return {each.name.removeprefix(f"{self.root}/") for each in (*checked.faults, *checked.foreign)}
+
+
+@pytest.mark.parametrize(("texts", "missing"), ALL.values(), ids=[*ALL])
+def test_what_cmake_names(tmp_path: Path, texts: dict[str, str], missing: set[str]) -> None:
+    """A real CMake, asked for each package alone, names what is missing, or ends with the same words."""
+    tree = Tree(tmp_path / "tree", texts)
+    packages = {name: Path(each).parent for each in tree.texts if (name := package_of(each)) is not None}
+    assert cmake_judge.names(cmake_judge.missing(tree.root, packages, tmp_path / "user"), tree.root) == missing
+    assert tree.missing() == missing
 
 
 @ROWS
@@ -231,6 +355,26 @@ def test_what_was_lost_is_told_once(site: DevelSite) -> None:
     assert {code for code, _, _ in told(site)} == {"E-DEVEL-002"}
 
 
+@pytest.mark.parametrize(("package", "name"), [("hsakmt", "NUMA"), ("rocm_smi", "Systemd")])
+def test_a_package_that_nobody_has(site: DevelSite, tmp_path: Path, package: str, name: str) -> None:
+    """A note names it, and not the packages of CMake; a project that brings a module for it finds ROCm's package."""
+    install(site, {package: DEPENDENCY + f"find_dependency(Threads)\nfind_dependency({name} 1)\n"})
+    done = site.command("test", "--only", "devel", "--json", check=False)
+    (found,) = (each for each in json.loads(done.stdout)["problems"] if each["code"] == "N-PREFIX-011")
+    assert done.returncode == int(bool(told(site)))
+    assert found["severity"] == "note"
+    assert found["cause"] == f"package {package} requires {name}, which the tree lacks"
+    assert f"Find{name}.cmake" in found["fix"]
+    (tmp_path / f"modules/Find{name}.cmake").parent.mkdir()
+    (tmp_path / f"modules/Find{name}.cmake").write_text(f"set({name}_FOUND TRUE)\n")
+    lines = ["cmake_minimum_required(VERSION 3.20)", "project(user LANGUAGES C)", f"find_package({package} REQUIRED)"]
+    (tmp_path / "CMakeLists.txt").write_text("\n".join(lines))
+    command = [CMAKE, "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={site.tree}/lib/cmake"]
+    assert f'provided by "{name}"' in completed(command, timeout=120).stderr
+    done = completed([*command, f"-DCMAKE_MODULE_PATH={tmp_path}/modules"], timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
 # ---- packages before anyone has them
 
 
@@ -238,7 +382,10 @@ def test_what_was_lost_is_told_once(site: DevelSite) -> None:
     ("text", "said"),
     [
         (DEPENDENCY + "find_dependency(hsa-runtime64)", "package hip requires hsa-runtime64"),
-        (PREFIX + 'set_and_check(x "${PREFIX}/lib/liboam.so.1.0")', "x is lib/liboam.so.1.0"),
+        (
+            PREFIX + 'set_and_check(x "${PREFIX}/lib/liboam.so.1.0")',
+            "lib/cmake/hip/hip-config.cmake: x is lib/liboam.so.1.0",
+        ),
         (PREFIX + 'set_and_check(x "${PREFIX}/lib/libamdhip64.so")', None),
         (PREFIX + 'set_and_check(x "${PREFIX}/llvm/bin/clang")', None),
         (PREFIX + 'set_and_check(x "${PREFIX}/include")', None),
@@ -254,8 +401,16 @@ def test_check_before_they_are_shipped(tmp_path: Path, text: str, said: str | No
     else:
         ((file, what, fix),) = found
         assert file == path_of(dist, "rocm_sdk_devel").name
-        assert what == f"has a CMake package that cannot be used: {said}, which the tree lacks"
+        assert what == f"has a package for CMake or pkg-config that cannot be used: {said}, which the tree lacks"
         assert fix.startswith("make it again from artifacts that have it")
+
+
+def test_check_notes_a_package_that_nobody_has(tmp_path: Path) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    tree.file("core-hip_dev_generic", "lib/cmake/hsakmt/hsakmt-config.cmake", DEPENDENCY + "find_dependency(NUMA)\n")
+    done = check(built(tree.root, tmp_path / "dist"))
+    assert done.returncode == 0
+    assert "note: package hsakmt requires NUMA, which the tree lacks; CMake has no module for it" in done.stderr
 
 
 # ---- prefixes

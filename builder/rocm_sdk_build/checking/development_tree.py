@@ -1,7 +1,7 @@
 """The check that the development tree fits the other packages: the tree is made where all artifacts are.
 
 The links of the tree lead to files of the other packages, which shows files that another machine did not have. The tree
-has each file of the other packages, and all that its CMake packages require and name.
+has each file of the other packages, and all that its packages for CMake and pkg-config require and name.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shutil
 import tarfile
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
@@ -26,6 +27,7 @@ from rocm_sdk_build.packages.tar_archives import DEVEL_ARCHIVES
 
 _SDK = "_rocm_sdk_"  # start of the platform directories' names
 _ROOT = "/tree"  # root of the tree's paths, while its CMake packages are read
+_ENDINGS = (".cmake", ".pc")  # of texts
 _TEXTS_LIMIT = 1 << 26  # bytes of all texts
 _MOST_LINKS = 256  # parts of a path, including parts of links
 
@@ -36,7 +38,8 @@ class Tree(NamedTuple):
     lost: int  # links to files that no package has
     first: str  # target of one of these links
     absent: list[str]  # files of the packages that the tree lacks, sorted
-    unmet: list[str]  # sentences about files that its CMake packages require or name and the tree lacks
+    unmet: list[str]  # sentences about files that its packages for CMake and pkg-config name and the tree lacks
+    foreign: list[str]  # sentences about packages that neither the tree nor CMake has
 
 
 def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Iterable[str]) -> Tree:
@@ -63,9 +66,10 @@ def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Itera
                 if target.startswith(_SDK) and not target.startswith(f"{tree}/") and target not in known:
                     number, first = number + 1, first or target
     absent = [name for path, name in wanted.items() if links.keys().isdisjoint(map(str, PurePosixPath(path).parents))]
-    faults = check_packages(packages).faults
-    unmet = [f"{fault.said.replace(f'{_ROOT}/', '')}, which the tree lacks" for fault in faults]
-    return Tree(number, first, sorted(absent), unmet)
+    checked = check_packages(packages, "which the tree lacks")
+    unmet = [f"{fault.path}: {fault.said}" if fault.is_of_files else fault.said for fault in checked.faults]
+    unmet = [each.replace(f"{_ROOT}/", "") for each in unmet]
+    return Tree(number, first, sorted(absent), unmet, [fault.said for fault in checked.foreign])
 
 
 def unlisted(site: Path, files: Iterable[Path]) -> list[str]:
@@ -79,7 +83,7 @@ def unlisted(site: Path, files: Iterable[Path]) -> list[str]:
 
 
 class _Packages:
-    """The CMake packages of an archive, as if the tree were the directory _ROOT."""
+    """The packages of an archive for CMake and pkg-config, as if the tree were the directory _ROOT."""
 
     def __init__(self, site: Path) -> None:
         """Begin without members; `site` is the directory in which the other packages are installed."""
@@ -97,17 +101,17 @@ class _Packages:
         self._paths.update((path, *(str(parent) for parent in PurePosixPath(path).parents)))
         if member.issym():
             self.links[path] = member.linkname
-        elif member.isreg() and path.endswith(".cmake"):
+        elif member.isreg() and path.endswith(_ENDINGS):
             self._left -= member.size
             if self._left < 0:
-                raise ValueError(f"its CMake packages have more than {size_text(_TEXTS_LIMIT)}")
+                raise ValueError(f"its packages for CMake and pkg-config have more than {size_text(_TEXTS_LIMIT)}")
             file = reader.archive.extractfile(member)
             self._texts[f"{_ROOT}/{path}"] = b"" if file is None else file.read()
 
     @property
     def texts(self) -> Sequence[str]:
-        """The paths of all files of CMake, including links to other packages."""
-        linked = [f"{_ROOT}/{path}" for path in self.links if path.endswith(".cmake") and self._outside(path)]
+        """The paths of all texts, including links to other packages."""
+        linked = [f"{_ROOT}/{path}" for path in self.links if path.endswith(_ENDINGS) and self._outside(path)]
         return (*self._texts, *linked)
 
     def text(self, path: str) -> str | None:
@@ -120,19 +124,42 @@ class _Packages:
 
     def exists(self, path: str) -> bool | None:
         """Return whether the tree has a file or directory, or None for a path outside of the tree."""
+        place = self._resolved(path)
+        # A link to a file that no package has is told of as a lost link.
+        return None if place is None else place in self._paths
+
+    def is_link(self, path: str) -> bool | None:
+        """Return whether a path in the tree is a link."""
+        above = self._resolved(posixpath.dirname(path))
+        return None if above is None else posixpath.join(above, posixpath.basename(path)) in self.links
+
+    def names(self, path: str) -> Sequence[str] | None:
+        """Return the names in a directory of the tree, or None for a directory outside."""
+        place = self._resolved(path)
+        return None if place is None or place in self.links else self._names.get(place, ())
+
+    @cached_property
+    def _names(self) -> dict[str, list[str]]:
+        names: dict[str, list[str]] = {}
+        for path in self._paths - {""}:
+            names.setdefault(posixpath.dirname(path), []).append(posixpath.basename(path))
+        return names
+
+    def _resolved(self, path: str) -> str | None:
+        """Return the path that a path in the tree leads to; None for one that leads out, or is not in the tree."""
         if path != _ROOT and not path.startswith(f"{_ROOT}/"):
             return None
         parts, place = path.removeprefix(_ROOT).strip("/").split("/"), ""
         for _ in range(_MOST_LINKS):
             if not parts:
-                return place in self._paths
+                break
             place = f"{place}/{parts.pop(0)}".lstrip("/")
             if place in self.links:
                 if self._outside(place) is not None:
-                    return True  # a file that no package has is told of as a lost link
+                    return place
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(place), self.links[place]))
                 parts, place = [*target.split("/"), *parts], ""
-        return None
+        return place
 
     def has_package(self, _name: str) -> bool:
         """Return False: no other place has a package that counts for the tree."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from .comparison import Group
 from .development_tree import Tree, archive_among, read_tree, unlisted
 from .problems import Problems, again, project_of
 
+_log = logging.getLogger(__name__)
 _DEVICE = "rocm-sdk-device-"
 _IN_TREE = ("rocm-sdk-core", "rocm-sdk-libraries")  # packages beside the device packages
 
@@ -127,8 +129,10 @@ class Installation:
             fix = "make it again from the artifacts of the others, with the same rules"
             self._problems.tell(wheel, f"{what} {told(tree.absent)} not there", fix)
         for each in [] if tree.absent or tree.lost else tree.unmet:  # these may be the cause
-            fix = "make it again from artifacts that have it, or correct what the CMake package has from its build"
-            self._problems.tell(wheel, f"has a CMake package that cannot be used: {each}", fix)
+            fix = "make it again from artifacts that have it, or correct what the package has from its build"
+            self._problems.tell(wheel, f"has a package for CMake or pkg-config that cannot be used: {each}", fix)
+        for each in tree.foreign:
+            _log.warning("%s: note: %s; CMake has no module for it", wheel.name, each)
 
     def _check_links(self, wheel: Path, files: list[Path]) -> None:
         """Tell of a device package that does not list all of its files for the development tree."""

@@ -231,7 +231,9 @@ typedef enum rsdk_code {
 
     RSDK_W_ENV_017 = 190,
 
-    RSDK_CODE_COUNT = 191
+    RSDK_N_PREFIX_011 = 191,
+
+    RSDK_CODE_COUNT = 192
 } rsdk_code;
 /* clang-format on */
 

@@ -24,6 +24,7 @@ class Asked(NamedTuple):
     variable: Callable[[str], str | None]  # the value; UNKNOWN; None: there is no such variable
     has_target: Callable[[str], Truth]
     exists: Callable[[str], Truth]
+    is_link: Callable[[str], Truth]
 
 
 _TRUE = re.compile(r"1|ON|YES|TRUE|Y|-?[1-9][0-9]*", re.IGNORECASE)
@@ -109,6 +110,8 @@ class _Reader:
             return self._asked.has_target(operand)
         if name == "POLICY":
             return True
+        if name == "IS_SYMLINK":
+            return self._asked.is_link(operand)
         return self._asked.exists(operand) if name in {"EXISTS", "IS_DIRECTORY"} else None
 
     def _compared(self, first: Word, operator: str, second: Word) -> Truth:

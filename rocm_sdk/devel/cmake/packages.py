@@ -1,4 +1,4 @@
-"""The check that a tree has the files and packages that its CMake packages require and name."""
+"""The check that a tree has the files and packages that its packages for CMake and pkg-config require and name."""
 
 from __future__ import annotations
 
@@ -6,29 +6,48 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
+from rocm_sdk.base.value_text import one_line
 from rocm_sdk.installed.prefix import is_own_package
 
-from .reading import PACKAGE, PATH, Place, Reader
+from .pkgconfig import ENDING, needs_of
+from .reading import FATAL, PACKAGE, PATH, TARGET, Need, Place, Reader
 
 _CONFIG = re.compile(r"(.+)-config\.cmake|(.+)Config\.cmake")
 _SHOWN = 3
+_ASKED = 256  # packages of elsewhere
+_MESSAGE = 200  # characters of CMake's message that are told
+_OF_SYSTEMS = re.compile(r"/(usr|lib\w*|s?bin|etc|proc|sys|dev|run)(/.*)?")  # what another machine may have there
+# The packages that CMake 4.4 has modules for: cmake --help-module-list.
+_OF_CMAKE = re.compile(
+    r"ALSA|ASPELL|AVIFile|Armadillo|BISON|BLAS|BZip2|Backtrace|Boost|Bullet|CABLE|CUDA(?:Toolkit)?|CURL|CVS|Coin3D|"
+    r"Cups|Curses|CxxTest|Cygwin|DCMTK|Dart|DevIL|Doxygen|EXPAT|EnvModules|FLEX|FLTK2?|Fontconfig|Freetype|GCCXML|"
+    r"GDAL|GIF|GLEW|GLUT|GSL|GTK2?|GTest|Gettext|Git|GnuTLS|Gnuplot|HDF5|HSPELL|HTMLHelp|Hg|ICU|ITK|Ice|Iconv|Icotool|"
+    r"ImageMagick|Intl|JNI|JPEG|Jasper|Java|KDE[34]|LAPACK|LATEX|LTTngUST|LibArchive|LibLZMA|LibXml2|LibXslt|Libinput|"
+    r"Lua(?:5[01])?|MFC|MPEG2?|MPI|Matlab|Motif|Msys|ODBC|OpenACC|OpenAL|OpenCL|OpenGL|OpenMP|OpenSP|OpenSSL|"
+    r"OpenSceneGraph|OpenThreads|PHP4|PNG|Patch|Perl(?:Libs)?|PhysFS|Pike|PkgConfig|PostgreSQL|Producer|Protobuf|"
+    r"Python[23]?|PythonInterp|PythonLibs|Qt[34]?|QuickTime|RTI|Ruby|SDL(?:_\w+)?|SQLite3|SWIG|SelfPackers|Squish|"
+    r"Subversion|TCL|TIFF|TclStub|Tclsh|Threads|UnixCommands|VTK|Vulkan|Wget|Wish|X11|XCTest|XMLRPC|XalanC|XercesC|"
+    r"ZLIB|osg\w*|wxWidgets|wxWindows"
+)
 
 
 class Fault(NamedTuple):
-    """A package, target or path that CMake packages require or name, and that is not there."""
+    """A package, target or path that packages require or name, and that is not there."""
 
     path: str  # of the text that says it, or the first of several
-    name: str  # of the package or target, or a path
-    said: str  # a sentence whose object is missing: "package hip requires hsa-runtime64"
-    is_path: bool
+    name: str  # of the package or target, or a path, or the message with which CMake ends
+    said: str  # "package hip requires hsa-runtime64, which the tree lacks"
+    is_of_files: bool  # files are missing, not a package
 
 
 class Checked(NamedTuple):
     """The result of a check: the faults, and the number of paths that were looked at."""
 
     faults: list[Fault]  # each package and target once, of each text the first path
+    foreign: list[Fault]  # required packages that are neither ROCm's nor CMake's, and not there
     counted: dict[str, int]  # text -> how many paths it names
 
 
@@ -39,46 +58,74 @@ def package_of(path: str) -> str | None:
 
 
 def texts_of(package: str) -> tuple[str, ...]:
-    """Return the names of files by which find_package finds a package."""
+    """Return the names of files by which find_package finds a package, or pkg-config `package`.pc."""
+    if package.endswith(ENDING):
+        return (package,)
     return f"{package}Config.cmake", f"{package.lower()}-config.cmake", f"Find{package}.cmake"
 
 
-def check_packages(place: Place) -> Checked:
+def check_packages(place: Place, where: str) -> Checked:
     """Look for everything that the texts of a place require and name, and return what is missing.
 
-    Parts that only CMake can tell do not count.
+    where: "which the tree lacks", for the sentences. Parts that only CMake can tell do not count.
     """
     reader = _read(place)
-    counted = Counter(need.file for need in reader.needs if need.kind == PATH)
+    needs = [*reader.needs]
+    for path in (each for each in place.texts if each.endswith(ENDING)):
+        needs += needs_of(path, place.text(path) or "")
     present = {posixpath.basename(path) for path in place.texts}
-    required: dict[str, list[str]] = {}  # package -> the texts that require it
-    linked: dict[str, list[str]] = {}  # target -> the texts that link it
-    faults: dict[tuple[str, str], Fault] = {}
-    for need in reader.needs:
-        if need.kind == PATH:
-            key = "path", need.file
-            if key not in faults and place.exists(need.name) is False:
-                faults[key] = Fault(need.file, need.name, f"{need.what} is {need.name}", is_path=True)
-        elif need.kind == PACKAGE:
-            is_there = not present.isdisjoint(texts_of(need.name))
-            if not is_there and is_own_package(need.name) and place.has_package(need.name) is False:
-                required.setdefault(need.name, []).append(need.file)
-        elif need.name not in reader.targets:
-            linked.setdefault(need.name, []).append(need.file)
-    for name, files in required.items():
-        faults["package", name] = Fault(files[0], name, _told(files, "requires", "require", name), is_path=False)
-    for name, files in linked.items():
+    required = {name: files for name, files in _named(needs, PACKAGE).items() if present.isdisjoint(texts_of(name))}
+    faults, foreign = list(_faults_of_files(place, needs, where)), list[Fault]()
+    for name, files in islice(required.items(), _ASKED):
+        is_own = is_own_package(name.removeprefix("lib"))
+        is_judged = is_own or not (name.endswith(ENDING) or _OF_CMAKE.fullmatch(name))
+        if is_judged and place.has_package(name) is False:
+            said = f"{_told(files, 'requires', 'require', name)}, {where}"
+            (faults if is_own else foreign).append(Fault(files[0], name, said, is_of_files=False))
+    for name, files in _named(needs, TARGET).items():
         scope = name.partition("::")[0]
         # Nobody knows the targets of a package that is not here.
-        if is_own_package(scope) and _defines(reader.targets, scope):
-            faults["target", name] = Fault(files[0], name, _told(files, "links", "link", name), is_path=False)
-    return Checked(list(faults.values()), dict(counted))
+        if name not in reader.targets and is_own_package(scope) and _defines(reader.targets, scope):
+            said = f"{_told(files, 'links', 'link', name)}, {where}"
+            faults.append(Fault(files[0], name, said, is_of_files=False))
+    return Checked(faults, foreign, dict(Counter(need.file for need in needs if need.kind == PATH)))
+
+
+def _named(needs: Iterable[Need], kind: str) -> dict[str, list[str]]:
+    """Return the names of a kind, each with the texts that name it."""
+    names: dict[str, list[str]] = {}
+    for need in needs:
+        if need.kind == kind:
+            names.setdefault(need.name, []).append(need.file)
+    return names
+
+
+def _faults_of_files(place: Place, needs: Iterable[Need], where: str) -> Iterator[Fault]:
+    """Yield the first missing path of each text, and each message with which CMake ends for another cause."""
+    lacking = dict[str, Need]()
+    for need in needs:
+        if need.kind == PATH and need.file not in lacking and _lacks(place, need.name):
+            lacking[need.file] = need
+    for path, need in lacking.items():
+        yield Fault(path, need.name, f"{need.what} is {need.name}, {where}", is_of_files=True)
+    directories = {posixpath.dirname(path) for path in lacking}
+    for name, files in _named(needs, FATAL).items():
+        if directories.isdisjoint(map(posixpath.dirname, files)):
+            message = one_line(name)[:_MESSAGE]
+            yield Fault(files[0], message, f'CMake ends there with "{message}"', is_of_files=True)
+
+
+def _lacks(place: Place, path: str) -> bool:
+    """Return whether a path is not there: outside of a place that nobody knows only the system's may be."""
+    is_there = place.exists(path)
+    return not is_there and (is_there is False or _OF_SYSTEMS.fullmatch(path) is None)
 
 
 def _read(place: Place) -> Reader:
     """Read all texts: first the texts of packages, then the ones that these do not include for certain."""
     reader = Reader(place)
-    texts = sorted(place.texts, key=lambda path: path.removesuffix(".cmake"))
+    texts = [path for path in place.texts if path.endswith(".cmake")]
+    texts.sort(key=lambda path: path.removesuffix(".cmake"))
     for path in texts:
         if (package := package_of(path)) is not None:
             reader.read_package(path, package)
@@ -104,4 +151,5 @@ def _told(files: Iterable[str], verb: str, plural: str, name: str) -> str:
 
 def _owners(files: Iterable[str]) -> Iterator[str]:
     for path in files:
-        yield package_of(path) or posixpath.basename(posixpath.dirname(path))
+        is_of_cmake = not path.endswith(ENDING)
+        yield package_of(path) or posixpath.basename(posixpath.dirname(path) if is_of_cmake else path)

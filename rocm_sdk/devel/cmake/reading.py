@@ -7,16 +7,20 @@ UNKNOWN, and everything that depends on it counts for nothing.
 from __future__ import annotations
 
 import fnmatch
+import platform
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
+from functools import cached_property
+from itertools import product
 from typing import NamedTuple, Protocol
 
 from .commands import UNKNOWN, Argument, Command, commands_of
 from .conditions import Asked, Truth, Word, truth_of
 
-PACKAGE, PATH, TARGET = "package", "path", "target"
+PACKAGE, PATH, TARGET, FATAL = "package", "path", "target", "fatal"
 
 # The properties of targets that name files and directories, and the properties that name targets too.
 _PATHS = re.compile(r"IMPORTED_(?:LOCATION|IMPLIB)(?:_\w+)?|INTERFACE_(?:SYSTEM_)?INCLUDE_DIRECTORIES")
@@ -32,25 +36,31 @@ _GIVEN = {
     **dict.fromkeys(("WIN32", "APPLE", "MSVC", "MINGW", "CYGWIN", "MSYS", "ANDROID", "CMAKE_CROSSCOMPILING"), ""),
     **dict.fromkeys(("CMAKE_SYSTEM_NAME", "CMAKE_HOST_SYSTEM_NAME"), "Linux"),
     "CMAKE_SIZEOF_VOID_P": "8",
-    "CMAKE_VERSION": "4.0",
-    "CMAKE_MAJOR_VERSION": "4",
+    "CMAKE_VERSION": "99.0",  # no older than a text may require
+    "CMAKE_MAJOR_VERSION": "99",
     "HIP_PLATFORM": "amd",
 }
+_OF_PROJECTS = ("CMAKE_", "PROJECT_")  # the beginnings of variables that a project may have set
 _PREFIX = "_IMPORT_PREFIX"  # in texts that CMake has written
 _COUNTED = 400_000  # commands of all texts
 _MOST_DEEP = 24  # texts that include each other, and blocks
 _MOST_LONG = 1 << 20  # characters of a value
-_CLOSING = {"if": "endif", "foreach": "endforeach", "while": "endwhile", "macro": "endmacro", "function": "endfunction"}
+_CLOSING = {each: f"end{each}" for each in ("if", "foreach", "while", "macro", "function", "block")}
 _OF_PATHS = {"DIRECTORY", "PATH", "ABSOLUTE", "REALPATH", "NAME"}
+# The files of the commands that find one, the words that begin a list of theirs, and their other words.
+_FILES = {"find_library": ("lib@.so", "lib@.a", "@"), "find_path": ("@",), "find_program": ("@",)}
+_LISTS = {"NAMES", "HINTS", "PATHS", "PATH_SUFFIXES", "DOC"}
+_FLAG = re.compile(r"(?:NO|ONLY)_\w+|NAMES_PER_DIR|CMAKE_FIND_ROOT_PATH_BOTH|REQUIRED|OPTIONAL")
+_OTHER_LIBRARIES = ("lib64", "lib32", "libx32", f"lib/{platform.machine()}-linux-gnu")  # where the system has them
 
 
 class Need(NamedTuple):
     """A requirement of a text."""
 
-    kind: str  # PACKAGE, PATH, TARGET
+    kind: str  # PACKAGE, PATH, TARGET; FATAL: CMake ends there
     file: str
     what: str  # the variable or property that names a path, else ""
-    name: str
+    name: str  # of FATAL: the message
 
 
 class _End(Enum):
@@ -58,8 +68,13 @@ class _End(Enum):
 
     GOES_ON = auto()
     RETURNS = auto()  # return()
+    BREAKS = auto()  # break()
+    CONTINUES = auto()  # continue()
     FAILS = auto()  # CMake stops there
     OPEN = auto()  # it goes on, or not
+
+
+_LEAVING = {"return": _End.RETURNS, "break": _End.BREAKS, "continue": _End.CONTINUES}
 
 
 class Place(Protocol):
@@ -74,6 +89,12 @@ class Place(Protocol):
 
     def exists(self, path: str) -> bool | None:
         """Return whether there is a file or directory; None if nobody knows."""
+
+    def is_link(self, path: str) -> bool | None:
+        """Return whether a path is a link; None if nobody knows."""
+
+    def names(self, path: str) -> Iterable[str] | None:
+        """Return the names in a directory; None if nobody knows."""
 
     def has_package(self, name: str) -> bool | None:
         """Return whether there is a package that no text of the place is; None if nobody knows."""
@@ -93,8 +114,9 @@ class Reader:
 
     def read_package(self, path: str, name: str) -> None:
         """Follow a text that find_package reads. name: the name of the package."""
-        found = {"CMAKE_FIND_PACKAGE_NAME": name, f"{name}_FIND_REQUIRED": "1"}
-        _Text(self, self._place, dict(_GIVEN | found)).include(path, is_certain=True, depth=0)
+        found = {"CMAKE_FIND_PACKAGE_NAME": name, f"{name}_FIND_REQUIRED": "1", f"{name}_DIR": posixpath.dirname(path)}
+        found |= {f"{name}_VERSION{each}": UNKNOWN for each in ("", "_MAJOR", "_MINOR", "_PATCH", "_TWEAK", "_COUNT")}
+        _Text(self, self._place, dict(_GIVEN | found), package=name).include(path, is_certain=True, depth=0)
 
     def read_text(self, path: str) -> None:
         """Read a text that no package includes for certain: variables that are set before it are not known.
@@ -105,8 +127,18 @@ class Reader:
         stems = ("-".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))
         texts = (f"{posixpath.dirname(path)}/{stem}.cmake" for stem in stems)
         known = next((self.prefixes[each] for each in texts if each in self.prefixes), UNKNOWN)
-        text = _Text(self, self._place, {**_GIVEN, _PREFIX: known}, is_open=True, requires=False)
+        text = _Text(self, self._place, {**_GIVEN, _PREFIX: known}, is_open=True)
         text.include(path, is_certain=True, depth=0)
+
+    @cached_property
+    def homes(self) -> dict[str, set[str]]:
+        """The directories of the texts that define a target."""
+        found = defaultdict[str, set[str]](set)
+        for path in (each for each in self._place.texts if each.endswith(".cmake")):
+            for command in self.commands(path):
+                if command.name in {"add_executable", "add_library"}:
+                    found["".join(each.text for each in command.arguments[:1])].add(posixpath.dirname(path))
+        return found
 
     def commands(self, path: str) -> tuple[Command, ...]:
         """Return the commands of a text."""
@@ -114,9 +146,9 @@ class Reader:
             self._commands[path] = tuple(commands_of(self._place.text(path) or ""))
         return self._commands[path]
 
-    def spend(self) -> bool:
-        """Return whether one more command may be followed."""
-        self._left -= 1
+    def spend(self, number: int = 1) -> bool:
+        """Return whether so many more commands, or names of files and variables, may be followed."""
+        self._left -= number
         return self._left >= 0
 
 
@@ -124,17 +156,20 @@ class _Text:
     """The variables of one package, and the effects of its commands on them."""
 
     def __init__(
-        self, reader: Reader, place: Place, variables: dict[str, str], *, is_open: bool = False, requires: bool = True
+        self, reader: Reader, place: Place, variables: dict[str, str], *, is_open: bool = False, package: str = ""
     ) -> None:
         """Keep the variables.
 
-        is_open: whether variables that are not set may be. requires: whether packages that the text asks for count.
+        is_open: whether variables that are not set may be. package: the name of the package; "": nobody knows it, and
+        what the text asks for, and a message with which it ends, do not count.
         """
         self._reader, self._place, self._variables = reader, place, variables
-        self._is_open, self._requires = is_open, requires
+        self._is_open, self._package = is_open, package
         self._targets = set[str]()
+        self._bodies: dict[str, Sequence[Command]] = {}  # of macros and functions
+        self._has_failed = False
         self._file = ""
-        self._asked = Asked(self._value, self._has_target, self._exists)
+        self._asked = Asked(self._value, self._has_target, self._exists, self._is_link)
 
     # ---- texts and blocks
 
@@ -159,11 +194,11 @@ class _Text:
         at, end = 0, _End.GOES_ON
         while at < len(commands):
             command = commands[at]
-            if not self._reader.spend() or depth > _MOST_DEEP:
+            if self._has_failed or not self._reader.spend() or depth > _MOST_DEEP:
                 return _End.OPEN
             last = _end_of(commands, at) if command.name in _CLOSING else at
             after = self._step(commands[at : last + 1], is_certain=is_certain, depth=depth)
-            if after in {_End.RETURNS, _End.FAILS}:
+            if after not in {_End.GOES_ON, _End.OPEN}:
                 return after if end is _End.GOES_ON else end
             if after is _End.OPEN:
                 is_certain, end = False, after
@@ -173,19 +208,25 @@ class _Text:
     def _step(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
         """Follow one command, or a block with the command that closes it. Return how it ends."""
         command, inner = commands[0], commands[1:-1]
-        if command.name == "return":
-            return _End.RETURNS
+        if command.name in _LEAVING:
+            return _LEAVING[command.name]
         if command.name == "message" and command.arguments[:1] == (Argument("FATAL_ERROR"),):
+            if is_certain and self._package:
+                text = "".join(self._arguments(command.arguments[1:])).replace(UNKNOWN, "...")
+                self._reader.needs[Need(FATAL, self._file, "", text)] = None
+                self._has_failed = True
             return _End.FAILS
         if command.name == "if":
             return self._if(commands, is_certain=is_certain, depth=depth)
         if command.name == "foreach":
-            self._foreach(command, inner, is_certain=is_certain, depth=depth)
-        elif command.name == "while":
+            return self._foreach(command, inner, is_certain=is_certain, depth=depth)
+        if command.name in {"while", "block"}:
             self._block(inner, is_certain=False, depth=depth + 1)
-        elif command.name not in _CLOSING:  # the work of a macro or function where it is called is not followed
-            self._run(command, is_certain=is_certain, depth=depth)
-        return _End.GOES_ON
+            return _End.OPEN if _has_return(inner) else _End.GOES_ON
+        if command.name in _CLOSING:  # the work of a macro or function where it is called is not followed
+            self._bodies |= {name.lower(): inner for name in self._arguments(command.arguments[:1])}
+            return _End.GOES_ON
+        return self._run(command, is_certain=is_certain, depth=depth)
 
     def _if(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
         """Follow the branch that counts, and return how it ends. Branches that may count are followed as uncertain."""
@@ -208,7 +249,7 @@ class _Text:
             ends.add(_End.GOES_ON)
         return ends.pop() if len(ends) == 1 else _End.OPEN
 
-    def _foreach(self, command: Command, block: Sequence[Command], *, is_certain: bool, depth: int) -> None:
+    def _foreach(self, command: Command, block: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
         words = self._arguments(command.arguments)
         name, values = (words[0] if words else ""), words[1:]
         if values[:1] == ["IN"]:
@@ -219,23 +260,38 @@ class _Text:
                 values = [UNKNOWN]
         elif values[:1] == ["RANGE"]:
             values = [UNKNOWN]
+        end = _End.GOES_ON
         for value in values:
             self._variables[name] = value
-            self._block(block, is_certain=is_certain and UNKNOWN not in value, depth=depth + 1)
+            is_followed = end is _End.GOES_ON and UNKNOWN not in value
+            after = self._block(block, is_certain=is_certain and is_followed, depth=depth + 1)
+            if is_followed and after in {_End.BREAKS, _End.RETURNS, _End.FAILS}:
+                end = after
+                break
+            if after not in {_End.GOES_ON, _End.CONTINUES}:
+                end = _End.OPEN
         self._variables[name] = UNKNOWN
+        return _End.GOES_ON if end is _End.BREAKS else end
 
     # ---- commands
 
-    def _run(self, command: Command, *, is_certain: bool, depth: int) -> None:
+    def _run(self, command: Command, *, is_certain: bool, depth: int) -> _End:
         words = self._arguments(command.arguments)
         known = _KNOWN.get(command.name)
         if known is not None:
             known(self, words, is_certain=is_certain)
         elif command.name == "include" and words:
             self._include(words, is_certain=is_certain, depth=depth)
+        elif command.name in _FILES and words:
+            self._assign(words[0], self._found(command.name, words), is_certain=is_certain)
         elif command.name not in _HARMLESS:
-            for each in filter(_IDENTIFIER.fullmatch, words):  # a word may be the name of a result
-                self._variables[each] = UNKNOWN
+            body = self._bodies.get(command.name, ())
+            words += [argument.text for each in body for argument in each.arguments]
+            self._reader.spend(len(words))
+            self._forget(filter(_IDENTIFIER.fullmatch, words))  # a word may be the name of a result
+            self._is_open = self._is_open or bool(body) or command.name.startswith("cmake_")
+            return _End.OPEN if _has_return(body) else _End.GOES_ON
+        return _End.GOES_ON
 
     def _include(self, words: Sequence[str], *, is_certain: bool, depth: int) -> None:
         if "RESULT_VARIABLE" in words[:-1]:
@@ -247,7 +303,7 @@ class _Text:
             if path in self._place.texts:
                 self.include(path, is_certain=is_certain, depth=depth)
                 return
-        self._is_open = self._is_open or UNKNOWN in path
+        self._is_open = self._is_open or path not in _HARMLESS_MODULES
 
     def _set(self, words: Sequence[str], *, is_certain: bool) -> None:
         if not words or words[0].startswith("ENV{"):
@@ -284,6 +340,43 @@ class _Text:
             for each in filter(_IDENTIFIER.fullmatch, words[1:]):
                 self._variables[each] = UNKNOWN
 
+    def _found(self, command: str, words: Sequence[str]) -> str:
+        """Return the value that a command gives to the variable of a file: UNKNOWN if it looks elsewhere, too."""
+        old = self._variables.get(words[0]) if self._package else UNKNOWN
+        if old is not None and not old.endswith("NOTFOUND"):
+            return old or UNKNOWN
+        if "NO_DEFAULT_PATH" not in words or {"PATHS", "HINTS"}.isdisjoint(words) or {"ENV", "VALIDATOR"} & {*words}:
+            return UNKNOWN
+        kind, lists = "NAMES", defaultdict[str, list[str]](list)
+        for word in words[1:]:
+            kind = word if word in _LISTS else "" if _FLAG.fullmatch(word) else kind
+            lists[kind] += [word] * (word not in _LISTS)
+        # Places without `/` are the project's.
+        roots = [each for each in lists["HINTS"] + lists["PATHS"] if each.startswith("/") or UNKNOWN in each]
+        suffixes = [*lists["PATH_SUFFIXES"], ""]
+        if not self._reader.spend(len(roots) * len(suffixes)):
+            return UNKNOWN
+        places = [f"{root}/{suffix}" for root, suffix in product(roots, suffixes)]
+        if command == "find_library":
+            lib = [(each, at.span()) for each in places for at in re.finditer("/lib(?=/)", each)]
+            places += [f"{each[:i]}/{name}{each[j:]}" for (each, (i, j)), name in product(lib, _OTHER_LIBRARIES)]
+        for name, place, text in product(lists["NAMES"], places, _FILES[command]):
+            path = _normal(f"{place}/{text.replace('@', name)}")
+            is_there = self._may_exist(path)
+            if is_there is not False:
+                return UNKNOWN if is_there is None else _normal(place) if command == "find_path" else path
+        return f"{words[0]}-NOTFOUND"
+
+    def _may_exist(self, path: str) -> Truth:
+        """Return whether there is a file, whose name may have parts that only CMake can tell."""
+        place, name = posixpath.split(path)
+        if UNKNOWN not in path and self._reader.spend():
+            return self._place.exists(path)
+        names = self._place.names(place) if UNKNOWN not in place else None
+        if names is None or not self._reader.spend(len(names := list(names))):
+            return None
+        return None if fnmatch.filter(names, name.replace(UNKNOWN, "*")) else False
+
     def _component(self, words: Sequence[str], *, is_certain: bool) -> None:
         """Run get_filename_component."""
         if len(words) < 3 or words[2] not in _OF_PATHS or "BASE_DIR" in words or UNKNOWN in words[1]:
@@ -294,25 +387,42 @@ class _Text:
             path = posixpath.dirname(path)
         elif words[2] == "NAME":
             path = posixpath.basename(path)
-        elif path.startswith("/"):
+        elif path.startswith("/") and (words[2] == "ABSOLUTE" or self._is_link(path) is False):
             path = _normal(path)
         else:
             path = UNKNOWN
         self._assign(words[0], path, is_certain=is_certain)
 
     def _file_command(self, words: Sequence[str], *, is_certain: bool) -> None:
-        """Run file(GLOB): of texts alone."""
-        if words[:1] == ["GLOB"] and len(words) == 3 and words[2].endswith(".cmake") and UNKNOWN not in words[2]:
-            directory, pattern = posixpath.split(_normal(words[2]))
-            texts = (each for each in self._place.texts if posixpath.dirname(each) == directory)
-            found = sorted(each for each in texts if fnmatch.fnmatchcase(posixpath.basename(each), pattern))
-            self._assign(words[1], ";".join(found), is_certain=is_certain)
+        """Run file(GLOB)."""
+        found = self._globbed(words[2:]) if words[:1] == ["GLOB"] and len(words) > 2 else None
+        if found is not None:
+            self._assign(words[1], ";".join(sorted(found)), is_certain=is_certain)
         else:
             self._forget(filter(_IDENTIFIER.fullmatch, words[1:]))
 
+    def _globbed(self, patterns: Sequence[str]) -> set[str] | None:
+        """Return the paths that fit one of the patterns; None if nobody knows."""
+        globbed = set[str]()
+        for pattern in patterns:
+            found = [""] if pattern.startswith("/") and UNKNOWN not in pattern else []
+            if not found:
+                return None
+            for part in _normal(pattern).split("/")[1:]:
+                listed: list[str] = []
+                for path in found:
+                    names = self._place.names(path or "/") if set("*?[") & set(part) else (part,)
+                    if names is None or not self._reader.spend(len(names := tuple(names)) + 1):
+                        return None
+                    listed += (f"{path}/{name}" for name in names if fnmatch.fnmatchcase(name, part))
+                found = listed
+            globbed.update(found)
+        there = {path: self._place.exists(path) for path in globbed}
+        return None if None in there.values() else {path for path in there if there[path]}
+
     def _require(self, words: Sequence[str], *, is_certain: bool) -> None:
         """Run find_dependency."""
-        if words and UNKNOWN not in words[0] and is_certain and self._requires:
+        if words and UNKNOWN not in words[0] and is_certain and self._package:
             self._reader.needs[Need(PACKAGE, self._file, "", words[0])] = None
         self._forget(each for word in words[:1] for each in (f"{word}_FOUND", f"{word}_DIR", f"{word}_VERSION"))
         self._is_open = True  # the package sets what it likes
@@ -361,7 +471,7 @@ class _Text:
         """Return the value of a variable, which may be UNKNOWN; None if it is not set."""
         if name in self._variables:
             return self._variables[name]
-        return UNKNOWN if self._is_open or name.startswith("CMAKE_") or UNKNOWN in name else None
+        return UNKNOWN if self._is_open or name.startswith(_OF_PROJECTS) or UNKNOWN in name else None
 
     def _assign(self, name: str, value: str | None, *, is_certain: bool) -> None:
         """Set a variable. value: None unsets it. A variable that may be set or not is UNKNOWN."""
@@ -370,7 +480,7 @@ class _Text:
         if name == _PREFIX and value and UNKNOWN not in value:
             self._reader.prefixes[self._file] = value
         if value is None:
-            value = "" if self._is_open or name.startswith("CMAKE_") else None
+            value = "" if self._is_open or name.startswith(_OF_PROJECTS) else None
         if value is None:
             self._variables.pop(name, None)
         else:
@@ -381,7 +491,12 @@ class _Text:
             self._variables[name] = UNKNOWN
 
     def _has_target(self, name: str) -> Truth:
+        if name not in self._targets and self._is_open and self._package:  # a package that it has found may have it
+            return False if self._reader.homes.get(name) == {posixpath.dirname(self._file)} else None
         return name in self._targets  # a text that asks so can be the first that is read
+
+    def _is_link(self, path: str) -> Truth:
+        return self._place.is_link(_normal(path)) if path.startswith("/") else None
 
     def _exists(self, path: str) -> Truth:
         return self._place.exists(_normal(path)) if path.startswith("/") else None
@@ -412,6 +527,10 @@ class _Text:
             return UNKNOWN
         value = self._value(match[2])
         return "" if value is None else value
+
+
+def _has_return(commands: Sequence[Command]) -> bool:
+    return any(each.name == "return" for each in commands)
 
 
 def _listed(value: str) -> list[str]:
@@ -463,7 +582,8 @@ _KNOWN: dict[str, Callable[..., None]] = {
     "unset": _Text._unset,
 }
 _HARMLESS = {
-    *("break", "check_required_components", "cmake_minimum_required", "cmake_policy", "continue", "include_guard"),
+    *("check_required_components", "cmake_minimum_required", "cmake_policy", "include_guard"),
     *("mark_as_advanced", "message", "target_compile_definitions", "target_include_directories"),
     *("target_link_libraries", "target_compile_options", "target_compile_features", "endif", "else", "elseif"),
 }
+_HARMLESS_MODULES = {"CMakeFindDependencyMacro", "CMakePackageConfigHelpers", "GNUInstallDirs"}

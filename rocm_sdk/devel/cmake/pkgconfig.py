@@ -1,0 +1,47 @@
+"""The reader of texts for pkg-config: the directories and modules that they name. Hostile texts take no time."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator
+
+from .commands import UNKNOWN
+from .reading import PACKAGE, PATH, Need
+
+ENDING = ".pc"
+_LINE = re.compile(r"([\w.]+)[ \t]*([=:])[ \t]*(.*)")
+_REFERENCE = re.compile(r"\$\{([^{}]*)\}")
+_VERSION = re.compile(r"[<>=!]+\s*[^\s,]+|,")
+_MOST_LONG = 1 << 16  # characters of a text
+_MOST_OF_VALUE = 1 << 12
+
+
+def needs_of(path: str, text: str) -> Iterator[Need]:
+    """Yield the absolute directories of flags, and the required modules, by the names of their texts.
+
+    A word with a variable that no line before it sets counts for nothing.
+    """
+    variables = {"pcfiledir": posixpath.dirname(path), "pc_sysrootdir": ""}
+    for line in text.replace("\\\n", "").splitlines() if len(text) <= _MOST_LONG else ():
+        name, sign, value = match.groups() if (match := _LINE.match(line)) is not None else ("", "", "")
+        value = _REFERENCE.sub(lambda found: variables.get(found[1], UNKNOWN), value) if "$" in value else value
+        value = value if len(value) <= _MOST_OF_VALUE else UNKNOWN
+        if sign == "=":
+            variables[name] = value
+        elif name in {"Cflags", "Libs"}:
+            for word in _words(value):
+                if word.startswith(("-I/", "-L/")) and UNKNOWN not in word:
+                    yield Need(PATH, path, name, posixpath.normpath(word[2:]))
+        elif name in {"Requires", "Requires.private"}:
+            for word in _VERSION.sub(" ", value).split():
+                if UNKNOWN not in word:
+                    yield Need(PACKAGE, path, "", f"{word}{ENDING}")
+
+
+def _words(value: str) -> list[str]:
+    try:
+        return shlex.split(value)
+    except ValueError:  # a quotation that does not end
+        return []
