@@ -3,10 +3,15 @@
 pkg-config is the judge of what a text says.
 """
 
+import logging
 import os
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
+from artifact_tree import usual_tree
+from checked_packages import built, path_of, problems
 from installed_rocm import Prefix as Made
 from programs import completed
 from sample_devel import DevelSite, directory, member, sample_members
@@ -115,6 +120,61 @@ def test_hostile_texts(tmp_path: Path, name: str) -> None:
     found = missing(made(tmp_path / "tree", {"x": HOSTILE[name], **{f"y{i}": HOSTILE[name] for i in range(20)}}))
     assert all(len(each) < 1 << 13 for each in found)
     assert not {each for each in found if not each.endswith(".pc")}
+
+
+# ---- the builder
+
+
+def text_in(dist: Path, path: str, place: Path) -> Path:
+    """Return a text of the development tree, which is extracted below `place`."""
+    with zipfile.ZipFile(path_of(dist, "rocm_sdk_devel")) as wheel:
+        (name,) = (each for each in wheel.namelist() if each.endswith("_devel.tar"))
+        wheel.extract(name, place)
+    with tarfile.open(place / name) as archive:
+        archive.extractall(place / "site", filter="fully_trusted")
+    (found,) = (place / "site").glob(f"*/{path}")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("artifact", "place", "text"),
+    [
+        ("sysdeps", "lib/rocm_sysdeps", ZLIB),
+        ("sysdeps", "lib/rocm_sysdeps", ELF.replace("linux/zlib", "linux/elfutils")),
+        ("core-hip", ".", ZLIB.replace("/lib/rocm_sysdeps", "").replace(STAGE, "/work/stage/b/core/clr/stage")),
+        ("core-hip", ".", ZLIB.replace(f"{STAGE}/lib/rocm_sysdeps", "/opt/rocm-7.1.0")),
+    ],
+)
+def test_made_relative_in_artifacts(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, artifact: str, place: str, text: str
+) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    tree.library(f"{artifact}_lib_generic", f"{place}/lib/libz.so.1", "libz.so.1")
+    tree.file(f"{artifact}_dev_generic", f"{place}/include/z.h")
+    tree.file(f"{artifact}_dev_generic", f"{place}/lib/pkgconfig/zlib.pc", text)
+    with caplog.at_level(logging.WARNING):
+        dist = built(tree.root, tmp_path / "dist")
+    assert problems(dist) == []
+    assert not [each for each in caplog.messages if "zlib.pc" in each]
+    path = text_in(dist, os.path.normpath(f"{place}/lib/pkgconfig/zlib.pc"), tmp_path / "moved")
+    done = completed(["pkg-config", "--cflags", "--libs", str(path)], env={**os.environ, "PKG_CONFIG_PATH": ""})
+    named = {os.path.realpath(each[2:]) for each in done.stdout.split() if each.startswith(("-I", "-L"))}
+    root = path.parents[2].resolve()
+    assert named == {f"{root}/include", f"{root}/lib"}, done.stderr
+
+
+def test_a_path_that_stays_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The builder names text and path, and so does the check."""
+    tree = usual_tree(tmp_path / "artifacts")
+    text = SOUND + "Cflags: -I/home/me/drm/include -I/usr/include/libdrm -I${prefix}/include\n"
+    tree.file("core-hip_dev_generic", "lib/pkgconfig/hip.pc", text)
+    with caplog.at_level(logging.WARNING):
+        dist = built(tree.root, tmp_path / "dist")
+    (said,) = (each for each in caplog.messages if "hip.pc" in each)
+    assert said == "lib/pkgconfig/hip.pc names a directory of another machine: /home/me/drm/include"
+    ((file, what, _),) = problems(dist)
+    assert file == path_of(dist, "rocm_sdk_devel").name
+    assert what.endswith("lib/pkgconfig/hip.pc: Cflags is /home/me/drm/include, which the tree lacks")
 
 
 # ---- installed trees and prefixes

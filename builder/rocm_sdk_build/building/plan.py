@@ -24,6 +24,7 @@ from rocm_sdk_build.packages.making import Contents, Making
 from rocm_sdk_build.packages.parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose, short_name
 from rocm_sdk_build.packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, oldest_tag, tag_of, usual_tag
 from rocm_sdk_build.packages.population import Population
+from rocm_sdk_build.packages.relocation import relocated
 from rocm_sdk_build.packages.sbom import inputs_of
 from rocm_sdk_build.packages.staging import Changes, Package, is_changed, write_pure_module, write_scripts
 
@@ -197,7 +198,7 @@ class Plan:
             compression = self.wish.devel_compression
             requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # brings a reader of zstd
             package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family, requires)
-            entries = plan_development(artifacts, trees)
+            entries = relocated(plan_development(artifacts, trees), self.rules)
             self._packaged.update(entry.path for entry in entries)
             sources = [entry.source for entry in entries if entry.source is not None]
             directory = "" if family is None or len(families) == 1 else family

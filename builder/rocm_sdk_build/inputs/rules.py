@@ -49,7 +49,7 @@ class PackageRules(NamedTuple):
 class Rewrite(NamedTuple):
     """A change of the texts in files of a prefix."""
 
-    when: str  # "any", or "moved": only a file with another place than in the prefix
+    when: str  # "any", or "moved": only a file with another place than in the prefix; "tree": of artifacts, too
     files: str  # a pattern over paths
     pattern: re.Pattern[str]
     text: str
@@ -161,7 +161,7 @@ _VALUES = {
     "EXPAND": ("expand", "plain"),
     "DISTRIBUTION": (*PACKAGES, "devel", "all"),
     "FIELD": _FIELDS,
-    "WHEN": ("any", "moved"),
+    "WHEN": ("any", "moved", "tree"),
 }
 
 

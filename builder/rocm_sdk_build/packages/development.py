@@ -20,6 +20,7 @@ class DevelEntry(NamedTuple):
     kind: str  # "directory", "link", "file"
     link: str = ""
     source: Path | None = None
+    text: bytes | None = None  # the content of a file whose source has another
 
 
 def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Population]) -> list[DevelEntry]:

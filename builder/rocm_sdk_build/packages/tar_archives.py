@@ -65,14 +65,14 @@ def write_devel_archive(entries: Iterable[DevelEntry], tree: str, stream: Member
                 members.addfile(member)
             else:
                 assert entry.source is not None
-                _add_file(members, member, entry.source)
+                _add_file(members, member, entry.source, entry.text)
 
 
-def _add_file(members: tarfile.TarFile, member: tarfile.TarInfo, source: Path) -> None:
+def _add_file(members: tarfile.TarFile, member: tarfile.TarInfo, source: Path, text: bytes | None) -> None:
     with open_input(str(source)) as file:
-        member.size = file.facts.st_size
+        member.size = file.facts.st_size if text is None else len(text)
         member.mode = 0o755 if file.facts.st_mode & stat.S_IXUSR else 0o644
-        members.addfile(member, file.file)
+        members.addfile(member, file.file if text is None else io.BytesIO(text))
         file.refuse_changed()
 
 

@@ -192,12 +192,12 @@ def is_skipped(rules: PrefixRules, place: str) -> bool:
     return any(matches(place, glob) for glob in rules.skipped)
 
 
-def rewritten(rules: PrefixRules, place: str, is_moved: bool, content: bytes) -> bytes | None:
+def rewritten(rules: PrefixRules, place: str, is_moved: bool, content: bytes, when: str = "any") -> bytes | None:
     """Return the content of a file in the tree; None: no row is about the file.
 
-    `is_moved` says that the file has another place than in the prefix.
+    `is_moved` says that the file has another place than in the prefix; rows of `when` are about the others, too.
     """
-    rows = [row for row in rules.rewrites if matches(place, row.files) and (is_moved or row.when == "any")]
+    rows = [row for row in rules.rewrites if matches(place, row.files) and (is_moved or row.when == when)]
     if not rows:
         return None
     text = content.decode("utf-8", errors="surrogateescape")
