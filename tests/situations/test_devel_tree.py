@@ -12,7 +12,7 @@ from sample_devel import DevelSite, core_files, device_files, libraries_files, l
 from sample_report import run_test
 from sample_site import run_python
 
-from rocm_sdk.doctor.subjects.devel import _cmake_fault
+from rocm_sdk.devel.cmake.commands import fault_of
 
 TREE = "_rocm_sdk_devel"
 HOME = "import rocm_sdk; print(rocm_sdk.rocm_home())"
@@ -135,7 +135,7 @@ def test_cmake_packages_that_cannot_be_read(extracted: DevelSite) -> None:
     path = extracted.tree / "lib/cmake/hip/a.cmake"
     path.write_text("set(x 2\n")
     found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")
-    assert found["cause"] == "its parentheses are not balanced: 1 are opened, 0 closed"
+    assert found["cause"] == "line 1 begins no command that ends"
     path.unlink()
     os.mkfifo(path)
     assert run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")["cause"] == "it is not a regular file"
@@ -147,9 +147,11 @@ TEXTS = {
     "set(x [[)]]) # )": None,
     "#[=[ ) ]] ]=] set(x)": None,
     r'set(x "\")" \) [^[:alnum:]])': None,
-    "set(x 1": "1 are opened, 0 closed",
-    'set(x "1)': 'the text that begins with " does not end',
-    "set(x [==[1]])": "the text that begins with [==[ does not end",
+    "set(x @y@)\n@more@\n": None,
+    "set(x 1": "line 1 begins no command that ends",
+    'set(a b)\n\nset(x "1)': "line 3 begins no command that ends",
+    "set(x [==[1]])": "line 1 begins no command that ends",
+    "set(a b)\nset": "line 2 begins no command that ends",
     "": "empty",
     "set(\0)": "not text",
 }
@@ -159,11 +161,11 @@ ENDLESS = ("[[" * 500_000, '"' * 1_000_001, "#[[" * 300_000, "\\" * 1_000_001, "
 @pytest.mark.slow
 def test_cmake_texts() -> None:
     for text, fault in TEXTS.items():
-        found = _cmake_fault(text)
+        found = fault_of(text)
         assert found is None if fault is None else fault in str(found), text
     for text in ENDLESS:
         begin = time.monotonic()
-        _cmake_fault(text)
+        fault_of(text)
         assert time.monotonic() - begin < 20
 
 

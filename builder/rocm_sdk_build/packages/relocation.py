@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk_build.inputs.prefix.tree import rewritten
@@ -17,16 +17,12 @@ _LIMIT = 1 << 20  # bytes of a text
 _OF_BUILD = re.compile(rb"(?:[\s=\"']|-[IL])(/(?!(?:usr|lib|lib64|etc)/)[^\s\"']+)")
 
 
-def relocated(entries: Iterable[DevelEntry], rules: Rules) -> list[DevelEntry]:
-    """Return the entries with the texts that the rules have for the tree; the log names the paths that stay."""
-    return [_relocated(each, rules) if each.source and each.path.endswith(".pc") else each for each in entries]
-
-
-def _relocated(entry: DevelEntry, rules: Rules) -> DevelEntry:
-    text = read_beginning(str(entry.source), _LIMIT)
-    if len(text) < _LIMIT:
-        text = rewritten(rules.prefix, entry.path, False, text, "tree") or text
+def relocated(entries: Iterable[DevelEntry], rules: Rules) -> Iterator[DevelEntry]:
+    """Yield the entries with the texts that the rules have for the tree; the log names the paths that stay."""
+    for entry in entries:
+        is_text = entry.source is not None and entry.path.endswith(".pc")
+        data = read_beginning(str(entry.source), _LIMIT) if is_text else b""
+        text = (rewritten(rules.prefix, entry.path, False, data, "tree") or data) if len(data) < _LIMIT else b""
         for path in dict.fromkeys(_OF_BUILD.findall(text)):
             _log.warning("%s names a directory of another machine: %s", entry.path, path.decode(errors="replace"))
-        return entry._replace(text=text)
-    return entry
+        yield entry._replace(text=text) if text else entry

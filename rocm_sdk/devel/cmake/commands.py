@@ -33,8 +33,22 @@ class Command(NamedTuple):
     arguments: tuple[Argument, ...]
 
 
+def fault_of(text: str) -> str | None:
+    """Return why CMake would refuse a text, which may be one for configure_file; None if it would not."""
+    if "\0" in text or not text.strip():
+        return "it is empty, or not text"
+    position = _after_blank(text, max((end for _, end in _commands_in(text)), default=0))
+    is_read = text[position : position + 1] in {"", "@"}
+    return None if is_read else f"line {text.count(chr(10), 0, position) + 1} begins no command that ends"
+
+
 def commands_of(text: str) -> Iterator[Command]:
     """Yield the commands, up to the first place that CMake would refuse."""
+    return (command for command, _ in _commands_in(text))
+
+
+def _commands_in(text: str) -> Iterator[tuple[Command, int]]:
+    """Yield the commands, and the position after each."""
     position = 0
     while True:
         position = _after_blank(text, position)
@@ -56,7 +70,7 @@ def commands_of(text: str) -> Iterator[Command]:
             if argument is None:
                 return
             arguments.append(argument)
-        yield Command(match[1].lower(), tuple(arguments))
+        yield Command(match[1].lower(), tuple(arguments)), position
 
 
 def _after_blank(text: str, position: int) -> int:

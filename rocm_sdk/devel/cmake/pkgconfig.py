@@ -6,6 +6,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 
 from .commands import UNKNOWN
 from .reading import PACKAGE, PATH, Need
@@ -31,17 +32,9 @@ def needs_of(path: str, text: str) -> Iterator[Need]:
         if sign == "=":
             variables[name] = value
         elif name in {"Cflags", "Libs"}:
-            for word in _words(value):
-                if word.startswith(("-I/", "-L/")) and UNKNOWN not in word:
-                    yield Need(PATH, path, name, posixpath.normpath(word[2:]))
+            with suppress(ValueError):  # a quotation that does not end
+                flags = [each[2:] for each in shlex.split(value) if each.startswith(("-I/", "-L/"))]
+                yield from (Need(PATH, path, name, posixpath.normpath(each)) for each in flags if UNKNOWN not in each)
         elif name in {"Requires", "Requires.private"}:
-            for word in _VERSION.sub(" ", value).split():
-                if UNKNOWN not in word:
-                    yield Need(PACKAGE, path, "", f"{word}{ENDING}")
-
-
-def _words(value: str) -> list[str]:
-    try:
-        return shlex.split(value)
-    except ValueError:  # a quotation that does not end
-        return []
+            modules = _VERSION.sub(" ", value).split()
+            yield from (Need(PACKAGE, path, "", f"{each}{ENDING}") for each in modules if UNKNOWN not in each)

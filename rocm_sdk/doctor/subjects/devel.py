@@ -11,6 +11,7 @@ from functools import partial
 from rocm_sdk._native import gpus
 from rocm_sdk.base.files import names_in, read_beginning
 from rocm_sdk.devel import layout
+from rocm_sdk.devel.cmake.commands import fault_of
 from rocm_sdk.devel.compilers import device_libraries, find_drivers, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import copies, difference, verify_tree
@@ -110,9 +111,9 @@ def _check_cmake(installation: Installed, tree: str, differences: list[Problem],
 
 
 def _check_text(installation: Installed, tree: str, path: str, recorder: Recorder) -> None:
-    """Check that a file is text with balanced parentheses, as CMake requires."""
+    """Check that a file is text with commands of CMake."""
     try:
-        fault = _cmake_fault(read_beginning(path, TEXT_LIMIT).decode("utf-8"))
+        fault = fault_of(read_beginning(path, TEXT_LIMIT).decode("utf-8"))
     except OSError as error:
         fault = error.strerror
     except UnicodeDecodeError as error:
@@ -121,39 +122,6 @@ def _check_text(installation: Installed, tree: str, path: str, recorder: Recorde
         recorder.good(os.path.relpath(path, tree))
     else:
         recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
-
-
-# The beginning of a text in which parentheses do not count: bracket argument or comment, comment, string.
-_CMAKE_TEXT = re.compile(r'#?(?<![^\s(#])\[(=*)\[|#|"|\\.', re.DOTALL)
-_STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
-
-
-def _cmake_fault(text: str) -> str | None:
-    if "\0" in text or not text.strip():
-        return "it is empty, or not text"
-    code, position = [], 0
-    while (match := _CMAKE_TEXT.search(text, position)) is not None:
-        code.append(text[position : match.start()])
-        position = _end_of_text(text, match)
-        if position < 0:
-            return f"the text that begins with {match[0]} does not end"
-    code.append(text[position:])
-    opened, closed = (sum(part.count(sign) for part in code) for sign in "()")
-    return None if opened == closed else f"its parentheses are not balanced: {opened} are opened, {closed} closed"
-
-
-def _end_of_text(text: str, match: re.Match[str]) -> int:
-    """Return the position of the end of a text; -1 if there is none."""
-    if match[1] is not None:
-        end = text.find(f"]{match[1]}]", match.end())
-        return end + len(match[1]) + 2 if end >= 0 else -1
-    if match[0] == "#":
-        end = text.find("\n", match.end())
-        return end if end >= 0 else len(text)
-    if match[0] == '"':
-        string = _STRING.match(text, match.end())
-        return string.end() if string is not None else -1
-    return match.end()
 
 
 # ---- a prefix that is to be packaged
