@@ -242,7 +242,9 @@ class Tree:
     def is_link(self, path: str) -> bool:
         return Path(path).is_symlink()
 
-    def names(self, path: str) -> list[str]:
+    def names(self, path: str) -> list[str] | None:
+        if not Path(path).is_relative_to(self.root):
+            return None
         return [each.name for each in Path(path).iterdir()] if Path(path).is_dir() else []
 
     def has_package(self, _name: str) -> bool:
@@ -283,6 +285,19 @@ HOSTILE = {
     "escapes": '"\\' * 100_000,
     "itself": 'include("${CMAKE_CURRENT_LIST_FILE}")\n' * 3,
     "loops": "set(x a;b;c;d;e;f;g;h)\n" + "foreach(i IN LISTS x)\n" * 20 + "set(y 1)\n" + "endforeach()\n" * 20,
+    "places": "set(x /lib)\n"
+    + 'set(x "${x}${x}")\n' * 18
+    + "find_library(y z PATHS ${x} ${x} NO_DEFAULT_PATH)\n" * 1000,
+    "many places": "set(x /lib/lib/lib/lib;a)\n"
+    + "set(x ${x} ${x})\n" * 12
+    + "find_library(y NAMES ${x} PATHS ${x} PATH_SUFFIXES ${x} NO_DEFAULT_PATH)\n" * 1000,
+    "globs": "file(GLOB x "
+    + "/*" * 100
+    + ")\n"
+    + "set(x /a)\n"
+    + 'set(x "${x}${x}")\n' * 19
+    + "file(GLOB y ${x})\n" * 500,
+    "a macro": "macro(a)\n" + "set(x y)\n" * 5000 + "endmacro()\n" + "a()\n" * 100_000,
     "growth": "set(x ab)\n" + 'set(x "${x}${x}")\n' * 64,
 }
 
@@ -373,6 +388,26 @@ def test_a_package_that_nobody_has(site: DevelSite, tmp_path: Path, package: str
     assert f'provided by "{name}"' in completed(command, timeout=120).stderr
     done = completed([*command, f"-DCMAKE_MODULE_PATH={tmp_path}/modules"], timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_a_project_finds_with_env(site: DevelSite, tmp_path: Path) -> None:
+    """It finds the SDK's hip before that of a system in PATH or CMAKE_PREFIX_PATH, and not the SDK's LLVM."""
+    install(site, {"hip": "set(hip_FOUND TRUE)\n"})
+    own, system = site.tree / "lib/llvm/lib/cmake/llvm/LLVMConfig.cmake", tmp_path / "rocm"
+    for path in (own, system / "lib/cmake/hip/hip-config.cmake", system / "lib/cmake/llvm/LLVMConfig.cmake"):
+        path.parent.mkdir(parents=True)
+        path.write_text("set(x 1)\n")
+    (system / "bin").mkdir()
+    variables = json.loads(site.command("env", "--json").stdout)["prepend"]
+    prepended = {name: f"{variables[name]}:{old}" for name, old in (("CMAKE_PREFIX_PATH", system), ("PATH", "/bin"))}
+    prepended["PATH"] = prepended["PATH"].replace(":/bin", f":{system}/bin:/usr/bin:/bin")
+    lines = ["cmake_minimum_required(VERSION 3.20)", "project(user LANGUAGES C)"]
+    for name in ("hip", "LLVM"):
+        lines += [f"find_package({name} REQUIRED PATHS {system})", f'message(STATUS "found: ${{{name}_DIR}}")']
+    (tmp_path / "CMakeLists.txt").write_text("\n".join(lines))
+    done = completed([CMAKE, "-S", tmp_path, "-B", tmp_path / "build"], env=os.environ | prepended, timeout=120)
+    found = [line.partition("found: ")[2] for line in done.stdout.splitlines() if "found: " in line]
+    assert found == [f"{site.tree}/lib/cmake/hip", f"{system}/lib/cmake/llvm"], done.stderr
 
 
 # ---- packages before anyone has them

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from typing import NamedTuple, Protocol
 
 from .commands import UNKNOWN, Argument, Command, commands_of
@@ -45,6 +45,8 @@ _PREFIX = "_IMPORT_PREFIX"  # in texts that CMake has written
 _COUNTED = 400_000  # commands of all texts
 _MOST_DEEP = 24  # texts that include each other, and blocks
 _MOST_LONG = 1 << 20  # characters of a value
+_MOST_OF_PATH = 1 << 12
+_MOST_PLACES = 1000  # where a command looks for a file
 _CLOSING = {each: f"end{each}" for each in ("if", "foreach", "while", "macro", "function", "block")}
 _OF_PATHS = {"DIRECTORY", "PATH", "ABSOLUTE", "REALPATH", "NAME"}
 # The files of the commands that find one, the words that begin a list of theirs, and their other words.
@@ -222,7 +224,7 @@ class _Text:
             return self._foreach(command, inner, is_certain=is_certain, depth=depth)
         if command.name in {"while", "block"}:
             self._block(inner, is_certain=False, depth=depth + 1)
-            return _End.OPEN if _has_return(inner) else _End.GOES_ON
+            return _End.OPEN if any(each.name == "return" for each in inner) else _End.GOES_ON
         if command.name in _CLOSING:  # the work of a macro or function where it is called is not followed
             self._bodies |= {name.lower(): inner for name in self._arguments(command.arguments[:1])}
             return _End.GOES_ON
@@ -290,7 +292,7 @@ class _Text:
             self._reader.spend(len(words))
             self._forget(filter(_IDENTIFIER.fullmatch, words))  # a word may be the name of a result
             self._is_open = self._is_open or bool(body) or command.name.startswith("cmake_")
-            return _End.OPEN if _has_return(body) else _End.GOES_ON
+            return _End.OPEN if any(each.name == "return" for each in body) else _End.GOES_ON
         return _End.GOES_ON
 
     def _include(self, words: Sequence[str], *, is_certain: bool, depth: int) -> None:
@@ -347,19 +349,22 @@ class _Text:
             return old or UNKNOWN
         if "NO_DEFAULT_PATH" not in words or {"PATHS", "HINTS"}.isdisjoint(words) or {"ENV", "VALIDATOR"} & {*words}:
             return UNKNOWN
+        if max(map(len, words)) > _MOST_OF_PATH:
+            return UNKNOWN
         kind, lists = "NAMES", defaultdict[str, list[str]](list)
         for word in words[1:]:
             kind = word if word in _LISTS else "" if _FLAG.fullmatch(word) else kind
             lists[kind] += [word] * (word not in _LISTS)
         # Places without `/` are the project's.
         roots = [each for each in lists["HINTS"] + lists["PATHS"] if each.startswith("/") or UNKNOWN in each]
-        suffixes = [*lists["PATH_SUFFIXES"], ""]
-        if not self._reader.spend(len(roots) * len(suffixes)):
-            return UNKNOWN
-        places = [f"{root}/{suffix}" for root, suffix in product(roots, suffixes)]
+        pairs = product(roots, [*lists["PATH_SUFFIXES"], ""])
+        places = [f"{root}/{suffix}" for root, suffix in islice(pairs, _MOST_PLACES)]
         if command == "find_library":
-            lib = [(each, at.span()) for each in places for at in re.finditer("/lib(?=/)", each)]
-            places += [f"{each[:i]}/{name}{each[j:]}" for (each, (i, j)), name in product(lib, _OTHER_LIBRARIES)]
+            parts = ((each, at.span()) for each in places for at in re.finditer("/lib(?=/)", each))
+            lib = product(islice(parts, _MOST_PLACES), _OTHER_LIBRARIES)
+            places += [f"{each[:start]}/{name}{each[end:]}" for (each, (start, end)), name in lib]
+        if len(places) >= _MOST_PLACES:
+            return UNKNOWN
         for name, place, text in product(lists["NAMES"], places, _FILES[command]):
             path = _normal(f"{place}/{text.replace('@', name)}")
             is_there = self._may_exist(path)
@@ -405,9 +410,9 @@ class _Text:
         """Return the paths that fit one of the patterns; None if nobody knows."""
         globbed = set[str]()
         for pattern in patterns:
-            found = [""] if pattern.startswith("/") and UNKNOWN not in pattern else []
-            if not found:
+            if not pattern.startswith("/") or UNKNOWN in pattern or len(pattern) > _MOST_OF_PATH:
                 return None
+            found = [""]
             for part in _normal(pattern).split("/")[1:]:
                 listed: list[str] = []
                 for path in found:
@@ -527,10 +532,6 @@ class _Text:
             return UNKNOWN
         value = self._value(match[2])
         return "" if value is None else value
-
-
-def _has_return(commands: Sequence[Command]) -> bool:
-    return any(each.name == "return" for each in commands)
 
 
 def _listed(value: str) -> list[str]:

@@ -91,8 +91,10 @@ class _Place:
         """Return whether a path is a link."""
         return os.path.islink(self.here(path))
 
-    def names(self, path: str) -> set[str]:
-        """Return the names in a directory of the prefix, and of the build root."""
+    def names(self, path: str) -> set[str] | None:
+        """Return the names in a directory of the prefix, and of the build root; None for a directory elsewhere."""
+        if not path.startswith("/usr/") and not self.prefix.has(self.here(path)):
+            return None
         found = set[str]()
         for directory in {self.here(path), path}:
             with suppress(OSError):
