@@ -166,7 +166,7 @@ def test_made_relative_in_artifacts(
 def test_a_path_that_stays_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The builder names text and path, and so does the check."""
     tree = usual_tree(tmp_path / "artifacts")
-    text = SOUND + "Cflags: -I/home/me/drm/include -I/usr/include/libdrm -I${prefix}/include\n"
+    text = "exec_prefix=/usr\n" + SOUND + "Cflags: -I/home/me/drm/include -I/usr/include -I${prefix}/include\n"
     tree.file("core-hip_dev_generic", "lib/pkgconfig/hip.pc", text)
     with caplog.at_level(logging.WARNING):
         dist = built(tree.root, tmp_path / "dist")

@@ -198,7 +198,7 @@ class Plan:
             compression = self.wish.devel_compression
             requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # brings a reader of zstd
             package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family, requires)
-            entries = relocated(plan_development(artifacts, trees), self.rules)
+            entries = list(relocated(plan_development(artifacts, trees), self.rules))
             self._packaged.update(entry.path for entry in entries)
             sources = [entry.source for entry in entries if entry.source is not None]
             directory = "" if family is None or len(families) == 1 else family

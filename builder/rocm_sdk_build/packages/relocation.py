@@ -14,7 +14,7 @@ from .development import DevelEntry
 
 _log = logging.getLogger(__name__)
 _LIMIT = 1 << 20  # bytes of a text
-_OF_BUILD = re.compile(rb"(?:[\s=\"']|-[IL])(/(?!(?:usr|lib|lib64|etc)/)[^\s\"']+)")
+_OF_BUILD = re.compile(rb"(?:[\s=\"']|-[IL])(/(?!(?:usr|lib\w*|etc)\b)[^\s\"']+)")
 
 
 def relocated(entries: Iterable[DevelEntry], rules: Rules) -> Iterator[DevelEntry]:
