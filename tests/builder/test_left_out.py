@@ -143,7 +143,7 @@ def test_a_build_says_what_check_says(tmp_path: Path) -> None:
     tree.file("core-hip_dev_generic", "lib/cmake/hip/hip-config.cmake", "find_dependency(AMDDeviceLibs)\n")
     done = build(tree, tmp_path)
     assert done.returncode == 1
-    assert "has a CMake package that cannot be used: " in done.stderr
+    assert "has a package for CMake or pkg-config that cannot be used: " in done.stderr
     assert "AMDDeviceLibs, which the tree lacks" in done.stderr
     assert "to get the packages as they are, add --no-check" in done.stderr
     assert not (tmp_path / "dist").exists()
