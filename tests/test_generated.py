@@ -60,7 +60,7 @@ def test_what_differs_is_shown_and_written(tmp_path: Path) -> None:
     shown = generate(root, "--check")
     assert_failed(shown, 1, "+tell the sizes, write nothing")
     assert {f"+    RSDK_E_NEW_001 = {count + 1},", "+    path: int"} <= {*shown.stderr.splitlines()}
-    assert '+    "E-NEW-001", "E-SDK-001", ' in shown.stderr
+    assert '"E-NEW-001"' in shown.stderr
     assert generate(root).returncode == 0
     assert generate(root, "--check").returncode == 0
 
@@ -73,7 +73,7 @@ def test_a_new_code_needs_no_build(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-S", str(root / "scripts/generated.py"), "--tables"]
     assert completed(command).returncode == 0
     assert f"    RSDK_E_NEW_001 = {count + 1},\n" in (root / HEADER).read_text()
-    assert '    "E-NEW-001", "E-SDK-001", ' in (root / "rocm_sdk/_native.pyi").read_text()
+    assert '"E-NEW-001"' in (root / "rocm_sdk/_native.pyi").read_text()
 
 
 @pytest.mark.parametrize(

@@ -789,7 +789,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(187, W, LIB, 029, WARNING, "{distribution} brings copies of libraries of ROCm, {size} in all", "{libraries}: the SDK has {more|them}, and a process that loads both has two of each",
         FIXES({ANY, WORDS, "Take a build of {distribution} that uses the SDK's libraries: auditwheel repair --exclude 'librocblas.so.*' leaves one out, and its pattern needs the version"}),
         "Tools that repair wheels copy each library that is not excluded. The first copy that a process loads under a SONAME answers for the other, and libraries with a state (the runtime, the profilers) do not share it.", NULL)
-    ROW(188, N, LIB, 030, NOTE, "{distribution} brings copies of libraries of ROCm, {size} in all", "{libraries}: the SDK has {more|them}, too",
+    ROW(188, N, LIB, 030, NOTE, "{distribution} brings copies of libraries of ROCm, {size} in all", "{libraries}: packages of the SDK have {more|them}, too",
         FIXES({ANY, WORDS, "Take a build of {distribution} that uses the SDK's libraries: auditwheel repair --exclude 'librocblas.so.*' leaves one out, and its pattern needs the version"}),
         "Tools that repair wheels copy each library that is not excluded. These have names of their own (librocblas-1a2b3c4d.so.5) and keep no state, so that both work in one process.", NULL)
     ROW(189, W, FILE, 010, WARNING, "every user of this machine may replace files of the SDK", "{path} is writable by all{more}",

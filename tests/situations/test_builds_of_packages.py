@@ -174,6 +174,7 @@ def test_a_tag_without_its_code(sdk: Site, call: Call, tmp_path: Path, name: str
     ("copies", "code"),
     [
         (("librocblas-1a2b3c4d.so.5", "libhipblaslt-0f9e8d7c.so.1"), "N-LIB-030"),
+        (("libhipfft.so.0", "librocfft-1a2b3c4d.so.0"), "N-LIB-030"),  # which this SDK does not have
         (("librocsparse.so.1",), "W-LIB-029"),  # the SDK's SONAME: the first copy answers for both
         (("libamd_comgr-0a0a0a0a.so.3", "librocblas-1a2b3c4d.so.5"), "W-LIB-029"),  # LLVM's options are a state
         (("libamdhip64-25fdb483.so.7", "librocblas-1a2b3c4d.so.5"), "W-LIB-026"),  # its whole ROCm

@@ -243,21 +243,24 @@ def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str,
 
 
 def _copies(subject: Subject, libraries: tuple[str, ...]) -> Iterator[Problem]:
-    """Yield the problem that a wheel or distribution without a HIP of its own has copies of the SDK's libraries."""
-    ours = {stem(os.path.basename(path)) for path in libraries}
+    """Yield the problem that a wheel or distribution without a HIP of its own has copies of ROCm's libraries.
+
+    Beside an SDK that has them, libraries of its core, and ones with the SDK's own names, are twice in one process.
+    """
+    ours = {os.path.basename(path) for path in libraries}
     names = {path: _GRAFTED.sub("", os.path.basename(path)) for path in subject.files}
-    copies = {path: name for path, name in names.items() if stem(name) in ours and LIBRARY_OF_HIP.match(name)}
-    is_own = not subject.distribution or is_of_sdk(subject.distribution)
+    copies = {path: name for path, name in names.items() if LIBRARY_OF_HIP.match(name) and package_of(name)}
+    is_own = not subject.distribution or is_of_sdk(subject.distribution) or not libraries
     if is_own or not copies or any(stem(name) == "amdhip64" for name in names.values()):
         return
-    keep_state = any(package_of(name) == "core" or name == os.path.basename(path) for path, name in copies.items())
+    is_twice = any(package_of(name) == "core" or os.path.basename(path) in ours for path, name in copies.items())
     facts = {
         "distribution": subject.distribution,
         "size": size_text(sum(os.path.getsize(path) for path in copies)),
         "libraries": ", ".join(sorted(map(os.path.basename, copies))),
     }
     first = subject.shown(next(iter(copies)))
-    yield problem("W-LIB-029", first, **facts) if keep_state else problem("N-LIB-030", first, **facts)
+    yield problem("W-LIB-029", first, **facts) if is_twice else problem("N-LIB-030", first, **facts)
 
 
 def beside_program(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:

@@ -278,7 +278,8 @@ def _nothing(subject: Subject) -> str:
     if subject.kind not in ("wheel", "distribution"):
         return "there is nothing to check: no library, program or GPU code"
     requires = f", and it requires {', '.join(subject.needed_too)}" if subject.needed_too else ""
-    return f"there is nothing to check: it is pure Python{requires}"
+    kind = "it has no compiled file" if promises_code(subject.tag) else "it is pure Python"
+    return f"there is nothing to check: {kind}{requires}"
 
 
 def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bool, is_sdk: bool) -> str:
