@@ -42,6 +42,7 @@ def test_artifacts_that_no_rule_takes(tmp_path: Path, kpack: bool) -> None:
     tree.file("brand-new_dev_generic", "include/brandnew/detail.hpp", "1")
     tree.file("brand-new_test_generic", "bin/brandnew-tests", "1")
     tree.library("brand-other_lib_gfx942", "lib/libbrandother.so.1", "libbrandother.so.1")
+    tree.file("sysdeps_dev_generic", "lib/rocm_sysdeps/include/zlib.h", "of an artifact without libraries")
     # A rule takes the artifact, and no pattern of the rule takes the file.
     tree.file("rocprofiler-systems_run_generic", "lib/other/table.txt", "123")
     told = built(tree, tmp_path)
@@ -54,7 +55,12 @@ def test_artifacts_that_no_rule_takes(tmp_path: Path, kpack: bool) -> None:
     wheel = zipfile.ZipFile(next(dist.glob("**/rocm_sdk_devel*.whl")))
     with tarfile.open(fileobj=io.BytesIO(wheel.read("rocm_sdk_devel/_devel.tar"))) as archive:
         members = {name.partition("/")[2] for name in archive.getnames()}
-    headers = {"include/cuda/atomic", "include/ck_tile/core.hpp", "include/rocprofiler-systems/user.h"}
+    headers = {
+        "lib/rocm_sysdeps/include/zlib.h",
+        "include/cuda/atomic",
+        "include/ck_tile/core.hpp",
+        "include/rocprofiler-systems/user.h",
+    }
     assert headers <= members
     assert not any("brandnew" in each for each in members)
 

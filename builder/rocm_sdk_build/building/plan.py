@@ -181,7 +181,7 @@ class Plan:
         """Yield the package of the development tree; without kpack archives one package for each family."""
         linked = {each: found for each, found in runtime.items() if each.logical_name != "profiler"}
         core = next(each for each in linked if each.logical_name == "core")
-        names = {name for population in linked.values() for name in population.artifacts}
+        names = {name for each in ("core", "libraries") for name, _ in self.rules.packages[each].artifacts}
         names |= self.rules.devel["kpack" if self._is_kpack else "family"]
         left = {"test"} if self._is_kpack else set()  # components
         own = [each for each in self._catalog if not names.isdisjoint((each.name, f"{each.name}_{each.component}"))]

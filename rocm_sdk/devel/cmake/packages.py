@@ -19,7 +19,7 @@ _CONFIG = re.compile(r"(.+)-config\.cmake|(.+)Config\.cmake")
 _SHOWN = 3
 _ASKED = 256  # packages of elsewhere
 _MESSAGE = 200  # characters of CMake's message that are told
-_OF_SYSTEMS = re.compile(r"/(usr|lib\w*|s?bin|etc|proc|sys|dev|run)(/.*)?")  # what another machine may have there
+_OF_SYSTEMS = re.compile(r"/((usr|lib\w*|s?bin|etc|proc|sys|dev|run)(/.*)?)?")  # what another machine may have
 # The packages that CMake 4.4 has modules for: cmake --help-module-list.
 _OF_CMAKE = re.compile(
     r"ALSA|ASPELL|AVIFile|Armadillo|BISON|BLAS|BZip2|Backtrace|Boost|Bullet|CABLE|CUDA(?:Toolkit)?|CURL|CVS|Coin3D|"
