@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Iterable, Iterator
 
 from rocm_sdk.installed.distributions import Distribution, same_release
+from rocm_sdk.installed.page_list import PAGE_LIST
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 
@@ -22,7 +23,7 @@ from .read_json import read_json
 _PLATFORM = "_rocm_sdk_"  # the beginning of the names of directories with a package's files
 _CORE, _LIBRARIES = "rocm-sdk-core", "rocm-sdk-libraries"
 _NOTES = {"__pycache__", LINKS}  # directories with files about a package
-_FACTS = {"share/therock/dist_info.json", "share/therock/libraries_dist_info.json"}  # the same, by packagers
+_FACTS = {"share/therock/dist_info.json", "share/therock/libraries_dist_info.json", PAGE_LIST}  # the same
 _SHOWN = 4
 
 
