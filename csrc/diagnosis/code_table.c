@@ -783,9 +783,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(185, E, PKG, 029, ERROR, "{distribution} {version|of one version} is built without GPUs", "{detail}",
         FIXES({ANY, HARDWARE, "rocm-sdk install {product}  # the build for ROCm, in place of this one"}),
         "The same as W-PKG-028, of a package that was asked for, or beside a torch for ROCm, with which it does not work on a GPU.", NULL)
-    ROW(186, W, PKG, 030, WARNING, "{distribution} {version|of one version} has no compiled code, and its tag promises it", "{detail}",
-        FIXES({ANY, WORDS, "Install another version of {distribution}, and tell its makers that this one lacks its libraries"}),
-        "A tag with the ABI of a Python (cp311-cp311-linux_x86_64) is for wheels with extension modules. The build of this one has left them out, and its import fails or does without.", NULL)
+    ROW(186, W, PKG, 030, WARNING, "{distribution} {version|of one version} is not what its tag promises", "{detail}",
+        FIXES({ANY, WORDS, "Install another version of {distribution}, and tell its makers what its tag promises"}),
+        "A tag with the ABI of a Python (cp311-cp311-linux_x86_64) is for wheels with extension modules, and manylinux_2_17 for files that no glibc newer than 2.17 is needed for: installers choose by the tag alone.", NULL)
     ROW(187, W, LIB, 029, WARNING, "{distribution} brings copies of libraries of ROCm, {size} in all", "{libraries}: the SDK has {more|them}, and a process that loads both has two of each",
         FIXES({ANY, WORDS, "Take a build of {distribution} that uses the SDK's libraries: auditwheel repair --exclude 'librocblas.so.*' leaves one out, and its pattern needs the version"}),
         "Tools that repair wheels copy each library that is not excluded. The first copy that a process loads under a SONAME answers for the other, and libraries with a state (the runtime, the profilers) do not share it.", NULL)

@@ -157,7 +157,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
         usual = "environment" if is_conda else "command"
         refuse_pair("conda-pip" if is_conda else destination.installer, options.format or usual, index)
     elif not options.upgrade:
-        release = works(requirements, gpus.targets, destination.versions)
+        release = works(requirements, gpus.targets, destination)
         # Among the streams, a version tells `stable` alone.
         if release is not None and (rocm != index.stream or (index.is_stable and is_final(release))):
             return _keep(options, release, destination, "--upgrade looks for a newer release")

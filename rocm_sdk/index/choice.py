@@ -6,11 +6,13 @@ Each package is from the index, of one ROCm, for each target.
 from __future__ import annotations
 
 import os
+from importlib.metadata import distributions
 from shutil import disk_usage
 from urllib.parse import unquote, urlsplit
 
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import size_text
+from rocm_sdk.fit.verdicts.requirements import requirements as requirements_of
 from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release, without_post_release
 
 from .asking import Answer, Package, ask
@@ -70,15 +72,19 @@ def choose(
     return choice
 
 
-def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], versions: dict[str, str]) -> str | None:
-    """Return the release of ROCm of an environment that has all that is asked for, of one release.
+def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], destination: Destination) -> str | None:
+    """Return the release of ROCm of an environment that has all that is asked for, and what that requires.
 
-    The result is None if it has not.
+    The result is None if it has not, or if it is not of one release.
     """
+    versions = destination.versions
     release = versions.get(SELECTOR)
     needed = ["rocm-sdk-core", "rocm-sdk-libraries", *_device_packages(requirements, targets)]
     names = [*needed, *(normalised(each.name) for each in requirements)]
     if release is None or any(name not in versions for name in names) or any(each.file for each in requirements):
+        return None
+    found = (each for name in names for each in distributions(name=name, path=[destination.site]))
+    if any(other not in versions for each in found for other in requirements_of(each.requires or [])):
         return None
     packages = {name: Package(version, "") for name, version in versions.items()}
     wanted = next(each.version for each in requirements if each.name == SELECTOR)

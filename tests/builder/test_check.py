@@ -27,7 +27,7 @@ def test_all_is_well(whole: Path, tmp_path: Path) -> None:
     assert done.stdout == (
         "installed and tested together: core, devel, device-gfx1100, libraries, profiler\n"
         "installed and tested together: core, devel, device-gfx942, libraries, profiler\n"
-        f"{whole}: rocm 7.10.0, 7 packages, compared by requirements, RECORD, artifacts, the development tree:"
+        f"{whole}: rocm 7.10.0, 7 packages: compared by requirements, RECORD, artifacts, the development tree:"
         " complete, except rocm-sdk-loader: put its wheel there (--loader where the"
         " packages are made), unless pip and uv get it from elsewhere\n"
     )

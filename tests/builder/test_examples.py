@@ -91,7 +91,7 @@ def test_a_job_array(cluster: Machine, whole: dict[str, bytes]) -> None:
     finished = cluster.run("bash", ARRAY, "finish")
     assert (finished.returncode, finished.stderr) == (0, "")
     assert (
-        f"{dist}: rocm {VERSION}, 8 packages, compared by requirements, RECORD, artifacts, "
+        f"{dist}: rocm {VERSION}, 8 packages: compared by requirements, RECORD, artifacts, "
         "the development tree: complete\n" in finished.stdout
     )
     assert (dist / "simple/rocm-sdk-device-gfx942/index.html").exists()

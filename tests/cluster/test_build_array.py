@@ -29,7 +29,7 @@ def test_the_packages_of_an_array_are_those_of_one_run(cluster: Cluster) -> None
     last = done.stdout.split()[-1]
     assert cluster.finish(last) == "COMPLETED", [path.read_text() for path in cluster.directory.glob("rocm-sdk-*.log")]
     assert (
-        f"{dist}: rocm {VERSION}, 8 packages, compared by requirements, RECORD, artifacts, "
+        f"{dist}: rocm {VERSION}, 8 packages: compared by requirements, RECORD, artifacts, "
         "the development tree: complete" in (cluster.directory / f"rocm-sdk-{last}.log").read_text()
     )
     assert (dist / "simple/rocm-sdk-device-gfx942/index.html").exists()

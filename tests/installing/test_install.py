@@ -15,8 +15,11 @@ from programs import completed
 from sample_machine import machine_of
 
 from rocm_sdk.index.asking import _packages_of_pip, run_installer
+from rocm_sdk.index.choice import works
 from rocm_sdk.index.destination import Destination
 from rocm_sdk.index.refusal import InstallRefusedError
+from rocm_sdk.index.request import choose_index, make_requirements
+from rocm_sdk.installed.other_distributions import versions_in
 from rocm_sdk_build.output.index import write_index
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -495,3 +498,34 @@ def test_the_python_of_the_system_stays_as_it_is(install: Run) -> None:
     said = install("torch", "--print", status=1, python=system)
     assert "belongs to the system" in said.stderr
     assert "python3 -m venv" in said.stderr
+
+
+@pytest.mark.parametrize("requirement", ["amd-torch-device-gfx11==2.12.0+rocm10.0.1", "filelock"])
+def test_a_required_package_that_is_gone(tmp_path: Path, requirement: str) -> None:
+    """rocm-systems 10685: the package of a GPU requires the one of its family, which is not there."""
+    lines = {
+        "rocm": "Version: 10.0.1\n",
+        "rocm-sdk-core": "Version: 10.0.1\n",
+        "rocm-sdk-libraries": "Version: 10.0.1\n",
+        "rocm-sdk-device-gfx1100": "Version: 10.0.1\n",
+        "torch": "Version: 2.12.0+rocm10.0.1\n",
+        "amd-torch-device-gfx1100": f"Version: 2.12.0+rocm10.0.1\nRequires-Dist: {requirement}\n",
+    }
+
+    def put(name: str, text: str) -> None:
+        version = text.partition("Version: ")[2].partition("\n")[0]
+        info = tmp_path / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\n{text}")
+
+    for name, text in lines.items():
+        put(name, text)
+    asked = make_requirements(["torch"], ("gfx1100",), None, choose_index(None))
+
+    def release() -> str | None:
+        destination = Destination("python", str(tmp_path), 11, "pip", ("pip",), (), versions_in(str(tmp_path)))
+        return works(asked, ("gfx1100",), destination)
+
+    assert release() is None
+    put(requirement.partition("=")[0], f"Version: {requirement.partition('==')[2] or '3.20'}\n")
+    assert release() == "10.0.1"

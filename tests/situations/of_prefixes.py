@@ -79,7 +79,7 @@ ROWS = (
     Fault("staging directory at the beginning", _file("include/hip/first.h", "DESTDIR/first\n"), "E-PREFIX-008", "first.h"),
     Fault("file that CMake imports", _file("lib/cmake/hip/hip-targets-release.cmake", LOCATION % "libamdhip64.so.7.1.3"), "E-PREFIX-009", "/opt/rocm-7.1/lib/libamdhip64.so.7.1.3"),
     Fault("path that CMake checks", _file("lib/cmake/hip/hip-config.cmake", 'set_and_check(hip_DIR "/opt/rocm-7.1/hip")\n'), "E-PREFIX-009", "/opt/rocm-7.1/hip"),
-    Fault("CMake package", _file("lib/cmake/hip/hip-config.cmake", "set(hip_VERSION 7\n"), "E-DEVEL-003", "parentheses"),
+    Fault("CMake package", _file("lib/cmake/hip/hip-config.cmake", "set(hip_VERSION 7\n"), "E-DEVEL-003", "begins no command that ends"),
     Fault("resource directory", _move("lib/llvm/lib/clang/20", "lib/llvm/lib/clang/20.0.0"), "E-DEVEL-004", "there is 20.0.0"),
     Fault("headers of the compiler", _remove("lib/llvm/lib/clang/20/include/stddef.h"), "E-DEVEL-004", "include/stddef.h"),
     Fault("device libraries", _move("amdgcn", "lib/amdgcn"), "E-PREFIX-010", "cannot find ROCm device library"),

@@ -161,7 +161,9 @@ def test_a_tag_without_its_code(sdk: Site, call: Call, tmp_path: Path, name: str
     record.with_name("WHEEL").write_text(f"Wheel-Version: 1.0\nTag: {tag}\n")
     installed = call("check", name)
     assert installed.returncode == 3
-    assert f"it is for {tag}, and none of its files is a library" in installed.stdout.replace("\n  ", " ")
+    assert f"none of its files is a library, and {tag} is for wheels with modules" in installed.stdout.replace(
+        "\n  ", " "
+    )
     (sdk.path / name.replace("-", "_") / "m.so").write_bytes(needing(tmp_path, "m.so", "libm.so.6"))
     record.write_text(f"{record.read_text()}{name.replace('-', '_')}/m.so,,\n")
     assert "W-PKG-030" not in codes(verdict(call, name))

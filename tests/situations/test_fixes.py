@@ -56,9 +56,9 @@ def replace_library(environment: Environment, name: str, soname: str, *flags: st
 
 
 def rename_within(environment: Environment) -> None:
-    """Give the library another name than its SONAME, as a packager might have done."""
+    """Give the library another name than its SONAME; its row in RECORD has no digest, so nobody knows who did it."""
     path = replace_library(environment, "librocblas.so.5", "librocblas.so.9")
-    write_with_record(environment, path, path.read_bytes())
+    write_with_record(environment, path, path.read_bytes(), has_digest=False)
 
 
 def remove_metadata(environment: Environment) -> None:
@@ -66,12 +66,12 @@ def remove_metadata(environment: Environment) -> None:
     library(environment, "libhsa-runtime64.so.1").unlink()
 
 
-def write_with_record(environment: Environment, path: Path, data: bytes) -> None:
+def write_with_record(environment: Environment, path: Path, data: bytes, *, has_digest: bool = True) -> None:
     """Write a file and its row in RECORD, as an installer does that changes the first line of a script."""
     path.write_bytes(data)
     name = Path(os.path.relpath(path, environment.site)).as_posix()
     (record,) = (each for each in environment.site.glob("rocm*.dist-info/RECORD") if f"{name}," in each.read_text())
-    row = row_of(name, data)
+    row = row_of(name, data) if has_digest else row_of(name, data)._replace(digest="", size="")
     lines = record.read_text().splitlines()
     record.write_text("\n".join(",".join(row) if each.startswith(f"{row.path},") else each for each in lines) + "\n")
 

@@ -1,4 +1,4 @@
-"""Further public reports of installing, packaging and building wheels of ROCm: those that are answered in full."""
+"""Further public reports of installing, packaging and building wheels of ROCm."""
 
 import os
 import subprocess
@@ -15,9 +15,10 @@ from compiled_files import compile_file
 from environments import environment_with_pip
 from package_index import serve, write_wheel
 from programs import completed
-from sample_devel import DevelSite, core_files, libraries_files, link, member, sample_members
+from sample_devel import DevelSite, core_files, libraries_files, link, make_wheel, member, sample_members
 from test_cmake_packages import CMAKE
 
+from rocm_sdk.fit.verdicts.variants import _major_in
 from rocm_sdk_build.output.index import IncompleteIndexError, write_index
 
 VERSION = "7.10.0"
@@ -235,3 +236,71 @@ def test_26060_a_project_that_reads_another_variable(site: DevelSite, tmp_path: 
     lines = site.command("env", env=variables).stdout
     done = completed(["sh", "-c", f"{lines}\n{configure}"], env=variables)
     assert done.returncode == 0, done.stderr
+
+
+# ---- what was wrong, silent or half
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("composable_kernel_dev_generic", "its name is not NAME_COMPONENT_FAMILY"),
+        ("composable-kernel_dev", "its name is not NAME_COMPONENT_FAMILY"),
+        ("blas_dev_doc", "'doc' is not a family of an artifact"),
+    ],
+)
+def test_935_a_name_that_is_no_artifacts(tmp_path: Path, name: str, said: str) -> None:
+    """An artifact whose name is not of three parts was dropped without a word."""
+    tree = usual_tree(tmp_path / "artifacts")
+    tree.file(name, "include/x.hpp", "x")
+    done = build_command("artifacts", tree.root, "--output", tmp_path / "dist", "--version", VERSION, "--no-loader")
+    assert done.returncode == 1
+    assert name in done.stderr and said in done.stderr
+    assert "none of the three has a _" in done.stderr
+    (tree.root / name / "artifact_manifest.txt").unlink()
+    if not name.startswith("blas"):  # any other directory
+        done = build_command("artifacts", tree.root, "--output", tmp_path, "--version", VERSION, "--no-check")
+        assert done.returncode == 0, done.stderr
+        with tarfile.open(tree.root / f"{name}.tar.xz", "w:xz"):
+            pass
+        done = build_command("artifacts", tree.root, "--output", tmp_path, "--version", VERSION, "--no-check")
+        assert done.returncode == 1
+        assert f"{name}.tar.xz: its name is not NAME_COMPONENT_FAMILY.tar.xz" in done.stderr
+
+
+@pytest.mark.parametrize("kpack", [True, False])
+def test_3410_artifacts_without_a_gpu(tmp_path: Path, kpack: bool) -> None:
+    tree = usual_tree(tmp_path / "artifacts", kpack)
+    for path in tree.root.glob("blas_lib_gfx*"):
+        path.rename(tmp_path / path.name)
+    done = build_command("artifacts", tree.root, "--output", tmp_path / "dist", "--version", VERSION, "--no-loader")
+    assert done.stderr.startswith(f"{tree.root}: no artifact is for a GPU: the packages have no GPU code\n")
+
+
+@pytest.mark.parametrize(
+    ("tag", "is_told"), [("manylinux_2_17", True), ("manylinux2014", True), ("manylinux_2_34", False)]
+)
+def test_628_a_tag_of_an_older_glibc(tmp_path: Path, tag: str, is_told: bool) -> None:
+    """The file needs glibc 2.34, which this system may have: the tag promises less."""
+    source = 'extern int x(void); __asm__(".symver x,pthread_create@GLIBC_2.34"); int f(void) { return x(); }'
+    machine = os.uname().machine
+    library = compile_file(["gcc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "libllama.so", source)
+    made = make_wheel(tmp_path, "llama-cpp", {"llama/libllama.so": library.read_bytes()}, "1")
+    wheel = made.rename(made.with_name(f"llama_cpp-1-py3-none-{tag}_{machine}.whl"))
+    done = completed([sys.executable, "-m", "rocm_sdk", "check", wheel, "--gpu", "gfx1100"])
+    told = "libllama.so needs glibc 2.34" in " ".join(done.stdout.split())
+    assert (told, "W-PKG-030" in done.stdout) == (is_told, is_told), done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "major"),
+    [
+        ("lib_rocm64.so", "6"),
+        ("x_rocm714.so", "7"),
+        ("x_rocm101.so", "10"),
+        ("x_rocm1010.so", "10"),
+        ("x_cuda128.so", None),
+    ],
+)
+def test_1890_the_release_in_the_name_of_a_variant(name: str, major: str | None) -> None:
+    assert _major_in(f"/a/{name}") == major

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
@@ -17,6 +18,8 @@ from rocm_sdk_build.packages.version import version_of_artifacts
 from .plan import Plan
 from .wheel_maker import make_wheels
 from .wish import Wish, check_names, naming_output, refuse_output_inside
+
+_log = logging.getLogger(__name__)
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
@@ -45,6 +48,8 @@ def _plan(wish: Wish, rules: Rules) -> Plan:
     if not wish.version:
         wish = wish._replace(version=version_of_artifacts(*versions_of_build(catalog, wish.artifacts[0])))
     present = {each.family for each in catalog if each.family != GENERIC}
+    if not present and not choice:
+        _log.warning("%s: no artifact is for a GPU: the packages have no GPU code", wish.names)
     families = Families(wish.linux_families, wish.windows_families, present)
     is_kpack = choice.is_kpack if choice else is_kpack_split(catalog, wish.artifacts[0])
     if choice:

@@ -63,7 +63,7 @@ def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Itera
             packages.add(member, path, reader)
             if member.issym():
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(member.name), member.linkname))
-                if target.startswith(_SDK) and not target.startswith(f"{tree}/") and target not in known:
+                if target.startswith(_SDK) and not f"{target}/".startswith(f"{tree}/") and target not in known:
                     number, first = number + 1, first or target
     absent = [name for path, name in wanted.items() if links.keys().isdisjoint(map(str, PurePosixPath(path).parents))]
     checked = check_packages(packages, "which the tree lacks")

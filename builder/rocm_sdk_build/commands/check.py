@@ -60,10 +60,10 @@ def _print_text(directory: Path, found: Checked) -> None:
     lacks = [] if found.has_loader else [f"rocm-sdk-loader: {LOADER_FIX}"]
     if found.left_out:
         lacks.insert(0, f"{counted(len(found.left_out), 'artifact')} of its build, listed above")
-    complete = f"complete{lacks and ', except '}{', and '.join(lacks)}"
-    how = f", compared by {', '.join(found.compared)}" if found.packages else ""
+    without = f", except {', and '.join(lacks)}" if lacks else ""
+    complete = f"compared by {', '.join(found.compared)}: complete{without}"
     verdict = f"{counted(len(found.problems), 'problem')}" if found.problems else complete
-    tell(f"{directory}: rocm {versions}, {counted(len(found.packages), 'package')}{how}: {verdict}")
+    tell(f"{directory}: rocm {versions}, {counted(len(found.packages), 'package')}: {verdict}")
 
 
 def _print_document(directory: Path, found: Checked) -> None:

@@ -19,6 +19,7 @@ COMPONENTS = ("lib", "run", "dbg", "dev", "doc", "test")
 GENERIC = "generic"
 NAME_IT = "name the directory that has the artifacts"
 _FIELDS = 3
+_FORM, _SIGNS = "NAME_COMPONENT_FAMILY", "none of the three has a _"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _FAMILY = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:[a-z]+[+-])*")  # a target may have features: gfx942:xnack+
 _CHUNK = 1 << 20
@@ -88,6 +89,8 @@ def _directories(directory: Path, cache: Path, is_wanted: Callable[[str], bool])
     for suffix in SUFFIXES:
         for path in sorted(directory.glob(f"*{suffix}")):
             stem = stem_of(path)
+            if not is_name(stem) and not {*COMPONENTS}.isdisjoint(stem.split("_")[1:]):
+                raise PackagingError(f"{path}: its name is not {_FORM}{suffix}", f"name it so; {_SIGNS}")
             if stem not in found and is_name(stem) and is_wanted(stem):
                 found[stem] = unpack(path, cache)
     return [found[name] for name in sorted(found)]
@@ -102,6 +105,10 @@ def is_name(stem: str) -> bool:
 def _read(directory: Path) -> Artifact | None:
     manifest = directory / MANIFEST
     if not is_name(directory.name):
+        if manifest.is_file():
+            raise PackagingError(
+                f"{directory}: has {MANIFEST}, and its name is not {_FORM}", f"name it {_FORM}; {_SIGNS}"
+            )
         return None
     name, component, family = directory.name.split("_")
     if not manifest.is_file():
@@ -111,8 +118,10 @@ def _read(directory: Path) -> Artifact | None:
             f"{directory}: has the name of an artifact, and no {MANIFEST}", "fetch it again, or remove it"
         )
     for text, pattern, what in ((name, _NAME, "name"), (family, _FAMILY, "family")):
-        if not pattern.fullmatch(text):
-            raise PackagingError(f"{str(directory)!r}: {text!r} is not a {what} of an artifact")
+        if not pattern.fullmatch(text) or text in COMPONENTS:
+            raise PackagingError(
+                f"{str(directory)!r}: {text!r} is not a {what} of an artifact", f"name it {_FORM}; {_SIGNS}"
+            )
     if component not in COMPONENTS:
         raise PackagingError(f"{directory}: {component} is not a component; there are {', '.join(COMPONENTS)}")
     roots = tuple(_roots(directory, manifest))

@@ -104,7 +104,7 @@ def try_files(subject: Subject, against: Against) -> Tried:
     place: dict[str, Any] = {"unpacked": subject.root, "site": _site(against)} if subject.root is not None else {}
     place["python"] = subject.distribution != ""
     analysis, variants = check_files(
-        subject.files, against.libraries, directories=directories, installed=installed, **place
+        subject.files, against.libraries, against.version, directories=directories, installed=installed, **place
     )
     if subject.kind == "file" and any(each.place in _NOWHERE for file in analysis.files for each in file.unfound):
         place["beside"] = files_beside(subject.files[0]) or ()

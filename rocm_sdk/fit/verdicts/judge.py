@@ -31,7 +31,7 @@ from .miopen_caches import miopen_problems
 from .opening import release_of, requirement_of
 from .requirements import OF_TORCH, requirements, unmet
 from .subject import Against, Subject, files_of, open_subject, sdk_subject, with_required
-from .tags import misfit, promises_code
+from .tags import broken_glibc, misfit, promises_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,9 +116,10 @@ def judge(word: str | None, question: Question) -> Verdict:
             found = [*of_builds, *(each for each in found if each.code not in _OF_MISSING)]
         if subject.distribution in OF_TORCH and subject.kind == "distribution" and (lack := unmet()) is not None:
             found.append(problem("W-PKG-027", **lack))
-        if promises_code(alone.tag) and not alone.files and not alone.broken:
+        is_empty = promises_code(alone.tag) and not alone.files and not alone.broken
+        lacks = f"none of its files is a library, and {alone.tag} is for wheels with modules" if is_empty else None
+        if alone.tag and (detail := lacks or broken_glibc(alone.tag, alone.files)) is not None:
             facts = {"distribution": alone.distribution, "version": alone.version}
-            detail = f"it is for {alone.tag}, and none of its files is a library"
             found.append(problem("W-PKG-030", None, None, detail=detail, **facts))
         if subject.kind == "distribution":
             found += device_package_problems(subject.name, question.gpus)

@@ -6,8 +6,15 @@ import os
 import platform
 import re
 import sys
+from contextlib import suppress
 
+from rocm_sdk._native import inspect_library
 from rocm_sdk.base.glibc import glibc_version, numbers_of
+from rocm_sdk.errors import RocmSdkError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _NAME = re.compile(r"[^-]+-[^-]+(?:-\d[^-]*)?-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl")
 _MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_(\w+)")
@@ -27,6 +34,26 @@ def misfit(path: str) -> str | None:
     if not any(_fits_platform(tag, has_no_abi=has_no_abi) for tag in found["platform"].split(".")):
         return f"it is for {found['platform']}, this is {_here()}"
     return None
+
+
+def broken_glibc(tag: str, files: Iterable[str]) -> str | None:
+    """Return words for a file that needs a newer glibc than a tag of a wheel promises; None if none does."""
+    promised = [_promised(each) for each in tag.rpartition("-")[2].split(".")]
+    if not promised or None in promised:
+        return None
+    for path in files:
+        with suppress(RocmSdkError):
+            newest = inspect_library(path).newest_glibc
+            if newest is not None and numbers_of(newest) > max(filter(None, promised)):
+                return f"{os.path.basename(path)} needs glibc {newest}, and {tag} is for an older one"
+    return None
+
+
+def _promised(tag: str) -> tuple[int, int] | None:
+    """Return the version of glibc that a platform tag is for; None for other tags."""
+    if found := _MANYLINUX.fullmatch(tag):
+        return int(found[1]), int(found[2])
+    return _OLD.get(tag.partition("_")[0])
 
 
 def promises_code(tag: str) -> bool:
@@ -53,13 +80,8 @@ def _fits_platform(tag: str, *, has_no_abi: bool) -> bool:
         return has_no_abi
     if tag == f"linux_{machine}":
         return True
-    old, _, rest = tag.partition("_")
-    if (version := _OLD.get(old)) is None:
-        found = _MANYLINUX.fullmatch(tag)
-        if found is None:
-            return False
-        version, rest = (int(found[1]), int(found[2])), found[3]
-    return rest == machine and version <= numbers_of(glibc_version())
+    version = _promised(tag)
+    return version is not None and tag.endswith(f"_{machine}") and version <= numbers_of(glibc_version())
 
 
 def _here() -> str:

@@ -7,6 +7,7 @@ that loads, lacks nothing.
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, NamedTuple
 
 from rocm_sdk import _native
@@ -31,24 +32,30 @@ class Variants(NamedTuple):
 
 
 def check_files(
-    files: tuple[str, ...], libraries: tuple[str, ...], *, installed: bool = False, **facts: Any
+    files: tuple[str, ...],
+    libraries: tuple[str, ...],
+    release: str | None = None,
+    *,
+    installed: bool = False,
+    **facts: Any,
 ) -> tuple[HostFiles, Variants]:
     """Return what the C library says of the files that are loaded here, and which are left out.
 
-    libraries: the shared libraries of the SDK. installed and the others: as of check_host_files.
+    libraries: the shared libraries of the SDK. release: its version. The others are as of check_host_files.
     """
     found = _native.check_host_files(files, libraries, installed=installed, **facts)
-    variants = _choose(found.files, has_sdk=bool(libraries))
+    variants = _choose(found.files, release, has_sdk=bool(libraries))
     if variants.left:
         files = tuple(path for path in files if path not in variants.left)
         found = _native.check_host_files(files, libraries, installed=installed, **facts)
     return found, variants
 
 
-def _choose(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
+def _choose(files: Iterable[HostFile], release: str | None, *, has_sdk: bool) -> Variants:
     """Choose in each group the variants for ROCm that load; the newest if none does.
 
-    Without an SDK all for ROCm stay.
+    Without an SDK all for ROCm stay. A package opens a variant by its name: one that is named for another major release
+    of ROCm is not the one.
     """
     groups: dict[int, list[HostFile]] = {}
     for file in files:
@@ -63,6 +70,9 @@ def _choose(files: Iterable[HostFile], *, has_sdk: bool) -> Variants:
         loading = [file for file in own if _loads(file)]
         if has_sdk and loading:
             left |= {file.path: "another variant for ROCm loads" for file in own if file not in loading}
+            majors = {_major_in(file.path) for file in own} - {None}
+            if release is not None and majors and release.partition(".")[0] not in majors:
+                notes.append(f"none of its {len(own)} variants is named for ROCm {release}")
             notes.append(_note(loading, len(own)))
             continue
         alone = {file.path: _native.check_host_files((file.path,), ()) for file in own}
@@ -87,6 +97,12 @@ def _note(loading: list[HostFile], count: int) -> str:
     names = ", ".join(sorted(os.path.basename(file.path) for file in loading))
     number = "one" if len(loading) == 1 else str(len(loading))
     return f"{number} of {count} variants for ROCm {'loads' if len(loading) == 1 else 'load'}: {names}"
+
+
+def _major_in(path: str) -> str | None:
+    """Return the major release of ROCm in the name of a variant: "7" of libx_rocm714.so, "10" of libx_rocm101.so."""
+    found = re.search(r"rocm(1\d(?=\d)|\d)\d+\.so$", path)
+    return found[1] if found is not None else None
 
 
 def _first(found: HostFiles) -> tuple[int, ...]:
