@@ -65,8 +65,12 @@ def contents(wheel: Path) -> dict[str, tuple[bytes, bool]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_of_an_installed_wheel(wheel: Path, tmp_path: Path, installer: str) -> None:
-    """Commands, caches and notes of the installer are not in it; it can be installed again."""
+    """Commands, caches and notes of the installer, and a signature, are not in it; it can be installed again."""
     package = installed(wheel, installer, tmp_path / "one")
+    info = package.parent / INFO
+    (info / "RECORD.p7s").write_bytes(b"signature")  # of the RECORD that the wheel had
+    with (info / "RECORD").open("a") as record:
+        record.write(f"{INFO}/RECORD.p7s,,\n")
     (package / "__pycache__").mkdir(exist_ok=True)
     again = own_loader(tmp_path / "again", package)
     assert again == tmp_path / "again" / NAME

@@ -11,8 +11,8 @@ from rocm_sdk_build.files.wheels import writing
 # Files of a dist-info directory that installers write, and a wheel does not have, or not yet (PEP 376, 610, 627; uv).
 OF_INSTALLER = frozenset(
     {
-        *("INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_build.json", "uv_cache.json", "RECORD.jws"),
-        *("RECORD.p7s"),
+        *("INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_build.json", "uv_cache.json"),
+        *("RECORD.jws", "RECORD.p7s"),
     }
 )
 
