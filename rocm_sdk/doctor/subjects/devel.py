@@ -223,9 +223,10 @@ def _gcc_without_headers(compiler: str, header: str | None, options: Options) ->
     if found is None or os.path.isdir(_headers_of(found[1])):
         return {}
     parent, version = os.path.split(found[1])
-    with_headers = [name for name in names_in(parent) if os.path.isdir(_headers_of(f"{parent}/{name}"))]
+    names = sorted(names_in(parent), key=lambda name: (len(name), name))  # 9 is older than 12
+    with_headers = [name for name in names if os.path.isdir(_headers_of(f"{parent}/{name}"))]
     detail = f"{header} is not found: the compiler takes {found[1]}, and the C++ headers of GCC {version} are not there"
-    return {"detail": detail, "gcc": version} | ({"other": f"{parent}/{max(with_headers)}"} if with_headers else {})
+    return {"detail": detail, "gcc": version} | ({"other": f"{parent}/{with_headers[-1]}"} if with_headers else {})
 
 
 def _headers_of(gcc: str) -> str:
