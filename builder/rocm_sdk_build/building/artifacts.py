@@ -49,7 +49,7 @@ def _plan(wish: Wish, rules: Rules) -> Plan:
         wish = wish._replace(version=version_of_artifacts(*versions_of_build(catalog, wish.artifacts[0])))
     present = {each.family for each in catalog if each.family != GENERIC}
     if not present and not choice:
-        _log.warning("%s: no artifact is for a GPU: the packages have no GPU code", wish.names)
+        _log.warning("%s: no artifact is for a GPU target or target family, so no package is", wish.names)
     families = Families(wish.linux_families, wish.windows_families, present)
     is_kpack = choice.is_kpack if choice else is_kpack_split(catalog, wish.artifacts[0])
     if choice:

@@ -36,7 +36,6 @@ class Checked(NamedTuple):
     problems: tuple[Problem, ...]
     openings: tuple[Opening, ...] = ()
     left_out: tuple[LeftOut, ...] = ()  # artifacts with files in no package, as the build of the packages has listed
-
     compared: tuple[str, ...] = ()  # what the packages were compared by, in words
 
     @property
