@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rocm_sdk.index.choice import works
+from rocm_sdk.index.destination import Destination
 from rocm_sdk.index.request import choose_index, make_requirements
 
 NAMES = ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-device-gfx942")
@@ -28,10 +29,11 @@ NAMES = ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-device-gfx942"
         ("10.0.1", ">=7.0,<10.1", True),
     ],
 )
-def test_the_release(there: str, rocm: str | None, is_wanted: bool) -> None:
+def test_the_release(tmp_path: Path, there: str, rocm: str | None, is_wanted: bool) -> None:
     targets = ("gfx942",)
     requirements = make_requirements([], targets, rocm, choose_index(None))
-    assert works(requirements, targets, dict.fromkeys(NAMES, there)) == (there if is_wanted else None)
+    destination = Destination("python3", str(tmp_path), 10, "pip", (), (), dict.fromkeys(NAMES, there))
+    assert works(requirements, targets, destination) == (there if is_wanted else None)
 
 
 @pytest.mark.slow

@@ -131,7 +131,8 @@ def text_in(dist: Path, path: str, place: Path) -> Path:
         (name,) = (each for each in wheel.namelist() if each.endswith("_devel.tar"))
         wheel.extract(name, place)
     with tarfile.open(place / name) as archive:
-        archive.extractall(place / "site", filter="fully_trusted")
+        archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)  # Pythons without filters trust
+        archive.extractall(place / "site")
     (found,) = (place / "site").glob(f"*/{path}")
     return found
 
