@@ -27,7 +27,8 @@ def device_libraries(root: str) -> str | None:
 
 def has_bitcode(root: str, target: str) -> bool:
     """Return whether the device libraries of a tree are for a target, too: gfx1030 has oclc_isa_version_1030.bc."""
-    return os.path.exists(f"{device_libraries(root)}/oclc_isa_version_{target.removeprefix('gfx')}.bc")
+    bitcode = device_libraries(root)
+    return bitcode is not None and os.path.exists(f"{bitcode}/oclc_isa_version_{target.removeprefix('gfx')}.bc")
 
 
 def driver_name(name: str) -> str:

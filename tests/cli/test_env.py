@@ -15,6 +15,8 @@ from sample_device_code import bundle, library, objects
 from sample_machine import Machine
 from sample_site import LIBRARIES, Site, compile_library
 
+from rocm_sdk.devel.compilers import has_bitcode
+
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
 
@@ -228,6 +230,14 @@ def test_targets_of_the_machine(  # noqa: PLR0917
     library(sdk.path / LIBRARIES / "lib/librocblas.so.5", [bundle(objects(*built_for.split(";")))])
     words = ("env", "--compiler", str(clang / "clang"), "--json")
     assert_refused(call(*words, ROCM_SDK_ROOTFS=str(empty.root)), 1, f"fix: name the targets: --targets {example}\n")
+
+
+def test_a_tree_without_bitcode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has bitcode for no target, whatever the working directory has."""
+    (tmp_path / "None").mkdir()
+    (tmp_path / "None/oclc_isa_version_942.bc").touch()
+    monkeypatch.chdir(tmp_path)
+    assert not has_bitcode(str(tmp_path / "tree"), "gfx942")
 
 
 @pytest.mark.parametrize(
