@@ -35,6 +35,8 @@ from .tags import broken_glibc, misfit, promises_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
     from rocm_sdk._native import Coverage
     from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
@@ -168,7 +170,7 @@ def _of_builds(subject: Subject) -> Iterator[Problem]:
     name, version, required = subject.distribution, subject.version, subject.needed_too
     is_installed = subject.kind == "distribution"
     build = proved_build(claimed_build(name, version, required, subject.version_file), subject.files)
-    came = how_it_came(_metadata_of(name)) if build is not None and is_installed else ""
+    came = _way_of(find(name)) if build is not None and is_installed else ""
     if (of_itself := problem_of_build(name, version, build, came)) is not None:
         yield of_itself
         return
@@ -178,16 +180,14 @@ def _of_builds(subject: Subject) -> Iterator[Problem]:
             claimed = claimed_build(name, found.version, requirements(found.requires or []), text)
             if claimed is not None and claimed.kind == "CUDA":
                 build = proved_build(claimed, files_of(found)[0])
-                came = how_it_came(_metadata_of(name))
-                if (problem_of_it := problem_of_build(name, found.version, build, came)) is not None:
+                if (problem_of_it := problem_of_build(name, found.version, build, _way_of(found))) is not None:
                     yield problem_of_it
 
 
-def _metadata_of(name: str) -> str:
-    """Return the `.dist-info` directory of an installed distribution; "" if nothing names it."""
-    found = find(name)
+def _way_of(found: Distribution | None) -> str:
+    """Return words for how a distribution came, by its `.dist-info` directory; "" if its files do not name that."""
     records = [file for file in (found.files or () if found is not None else ()) if file.name == "RECORD"]
-    return os.path.dirname(str(records[0].locate())) if records else ""
+    return how_it_came(os.path.dirname(str(records[0].locate()))) if records else ""
 
 
 def _of_no_kind(path: str) -> Iterator[Problem]:
