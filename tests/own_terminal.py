@@ -3,12 +3,19 @@
 import os
 import pty
 import subprocess
+from collections.abc import Mapping
 
 
-def terminal_output(command: list[str], environment: dict[str, str], status: int = 0) -> str:
-    """Return the output of a command on a terminal, without its messages; the command must end with `status`."""
+def terminal_output(
+    command: list[str], environment: Mapping[str, str], status: int = 0, *, streams: tuple[str, ...] = ("stdout",)
+) -> str:
+    """Return what a command prints on a terminal; the command must end with `status`.
+
+    streams: which of stdin, stdout, stderr are the terminal's; the others are empty, and not shown.
+    """
     master, slave = pty.openpty()
-    with subprocess.Popen(command, env=environment, stdout=slave, stderr=subprocess.DEVNULL) as process:
+    ends = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL) | dict.fromkeys(streams, slave)
+    with subprocess.Popen(command, env=environment, **ends) as process:
         os.close(slave)
         output = b""
         while chunk := _read(master):

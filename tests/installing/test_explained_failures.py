@@ -1,7 +1,6 @@
 """What `rocm-sdk install` says when the installer fails: public reports, and each wording of real installers."""
 
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from environments import empty_environment, environment_with_pip
+from own_terminal import terminal_output
 from package_index import write_wheel
 from sample_devel import as_root, make_wheel
 from sample_machine import machine_of
@@ -441,24 +441,9 @@ def test_the_installation_at_a_terminal(tmp_path: Path, packages: Path, server: 
     variables = {"ROCM_SDK_ROOTFS": str(machine.root), "ROCM_SDK_INDEX": f"{server.root}/simple/", "TERM": "xterm"}
     kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "CI"}}
     words = ["install", "sdk", "--yes", "--installer", "uv", "--python", str(python)]
-    master, slave = pty.openpty()
     command = [sys.executable, "-m", "rocm_sdk", *words]
-    with subprocess.Popen(
-        command, env=kept | variables | {"COLUMNS": "200"}, cwd=tmp_path, stdin=slave, stdout=slave, stderr=slave
-    ) as process:
-        os.close(slave)
-        shown = b""
-        while chunk := _read(master):
-            shown += chunk
-        assert process.wait() == 1
-    os.close(master)
-    assert b"\x1b[31merror" in shown
-    plain = " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode()).split())
+    environment = kept | variables | {"COLUMNS": "200"}
+    shown = terminal_output(command, environment, status=1, streams=("stdin", "stdout", "stderr"))
+    assert "\x1b[31merror" in shown
+    plain = " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).split())
     assert "uv failed: rocm-sdk-core==10.0.0 has another SHA-256" in plain
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 1 << 16)
-    except OSError:  # the other side of the terminal is closed
-        return b""

@@ -252,6 +252,14 @@ def test_pip_looks_at_no_further_place(install: Run, python: Path, public: Path,
     assert list(python.parent.parent.glob("lib/python3*/site-packages/filelock-3.20.0.dist-info"))
 
 
+def run_what_uv_is_told(install: Run, python: Path, whl_next: str, variables: dict[str, str]) -> None:
+    """Run the printed command where the variables set what it must tell uv to ignore."""
+    said = install("torch", "--print", "--installer", "uv", python=python, **variables)
+    assert "torch[device-gfx1100]==2.12.0+rocm10.0.1" in said.stdout
+    assert "uv is told to ignore" in said.stderr
+    subprocess.run(["bash", "-c", said.stdout], env=os.environ | variables | {"ROCM_SDK_INDEX": whl_next}, check=True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["variable", "file"])
 def test_uv_looks_at_no_further_place(install: Run, python: Path, public: Path, way: str, whl_next: str) -> None:
@@ -260,10 +268,7 @@ def test_uv_looks_at_no_further_place(install: Run, python: Path, public: Path, 
     if way == "file":
         (public / "uv.toml").write_text(f'[[index]]\nurl = "{address}"\n')
         variables = {"UV_CONFIG_FILE": str(public / "uv.toml"), "UV_NO_CONFIG": "0"}
-    said = install("torch", "--print", "--installer", "uv", python=python, **variables)
-    assert "torch[device-gfx1100]==2.12.0+rocm10.0.1" in said.stdout
-    assert "uv is told to ignore" in said.stderr
-    subprocess.run(["bash", "-c", said.stdout], env=os.environ | variables | {"ROCM_SDK_INDEX": whl_next}, check=True)
+    run_what_uv_is_told(install, python, whl_next, variables)
     assert list(python.parent.parent.glob("lib/python3*/site-packages/filelock-3.20.0.dist-info"))
 
 
@@ -277,10 +282,7 @@ def test_the_back_end_of_torch_that_uv_takes(  # noqa: PLR0917 - the form
     if way == "file":
         (tmp_path / "uv.toml").write_text(f'[pip]\ntorch-backend = "{backend}"\n')
         variables = {"UV_CONFIG_FILE": str(tmp_path / "uv.toml"), "UV_NO_CONFIG": "0"}
-    said = install("torch", "--print", "--installer", "uv", python=python, **variables)
-    assert "torch[device-gfx1100]==2.12.0+rocm10.0.1" in said.stdout
-    assert "uv is told to ignore" in said.stderr
-    subprocess.run(["bash", "-c", said.stdout], env=os.environ | variables | {"ROCM_SDK_INDEX": whl_next}, check=True)
+    run_what_uv_is_told(install, python, whl_next, variables)
     assert list(python.parents[1].glob("lib/python3*/site-packages/torch-2.12.0+rocm10.0.1.dist-info"))
 
 

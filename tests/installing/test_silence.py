@@ -4,7 +4,6 @@ The limits are what the variables of the installers say; where a user has set no
 """
 
 import os
-import pty
 import shutil
 import socket
 import stat
@@ -19,6 +18,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from own_terminal import terminal_output
 from package_index import write_wheel
 from sample_machine import machine_of
 from web_server import serving
@@ -218,30 +218,8 @@ def test_what_is_waited_for_is_said(tmp_path: Path, shared_python: Path, install
             **_short(installer, 4),
         }
         command = [sys.executable, "-m", "rocm_sdk", "install", "sdk", "--print", "--installer", installer]
-        master, slave = pty.openpty()
-        with subprocess.Popen(
-            [*command, "--python", str(shared_python)],
-            env=variables,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=slave,
-        ) as process:
-            os.close(slave)
-            shown = b""
-            while chunk := _read(master):
-                shown += chunk
-            assert process.wait() == 1
-        os.close(master)
-    text = shown.decode()
+        text = terminal_output([*command, "--python", str(shared_python)], variables, status=1, streams=("stderr",))
     title = TITLE.format(installer, f"http://127.0.0.1:{port}/simple/")
     assert title in text
     assert "00:01" in text.partition(title)[2]
     assert "secret" not in text
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 1 << 16)
-    except OSError:  # the other side of the terminal is closed
-        return b""
