@@ -126,6 +126,8 @@ def test_a_hostile_list(tmp_path: Path) -> None:
         json.dumps(good | {"left_out": {"a": 1}}).encode(),
         json.dumps(good | {"left_out": [{"artifact": "\x1b[2Ja_b_c", "files": 1, "size": 1}]}).encode(),
         json.dumps(good | {"left_out": [{"artifact": "a_b_c", "files": "x", "size": 1}]}).encode(),
+        json.dumps(good | {"left_out": [{"artifact": "a_b_c", "files": 1, "size": 10**400}]}).encode(),
+        json.dumps(good | {"left_out": [{"artifact": "a_b_c", "files": -1, "size": 1}]}).encode(),
         json.dumps({"version": good["version"]}).encode(),
         b"\xff",
     ):

@@ -49,4 +49,6 @@ def read_left_out(directory: Path, versions: Sequence[str]) -> list[LeftOut]:
         found = [LeftOut(str(each["artifact"]), int(each["files"]), int(each["size"])) for each in document["left_out"]]
         if wrong := [each.artifact for each in found if not is_name(each.artifact) or not each.artifact.isprintable()]:
             raise ValueError(f"{wrong[0][:80]!r} is not the name of an artifact")
+        if any(number not in range(1 << 63) for each in found for number in (each.files, each.size)):
+            raise ValueError("it has a number that no count of files or bytes is")
         return found
