@@ -132,7 +132,7 @@ def how_it_came(directory: str) -> str:
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         url = str(json.loads(read_beginning(f"{directory}/direct_url.json", _LIMIT))["url"])
         url = f" from {without_passwords(url).partition('?')[0][:256]}"
-    with suppress(OSError):
+    with suppress(OSError, OverflowError):
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(os.stat(f"{directory}/RECORD").st_mtime))
         return f"; {installer} has installed it on {when}{url}" if (installer + url).isprintable() else ""
     return ""

@@ -1,6 +1,7 @@
 """What packages beside an SDK are built for: CUDA and HIP at once, no GPU, nothing; and copies of ROCm in them."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -143,6 +144,9 @@ def test_a_hostile_origin(sdk: Site, call: Call) -> None:
         assert "\x1b" not in said and len(said) < 2000
     for text in ("[" * 100_000, "{}", '{"url": 1}', "\0"):
         record.with_name("direct_url.json").write_text(text)
+        assert "E-PKG-029" in call("check", "torch").stdout
+    for seconds in (1 << 62, (1 << 63) - 1, -(1 << 63)):  # which tmpfs keeps
+        os.utime(record, (seconds, seconds))
         assert "E-PKG-029" in call("check", "torch").stdout
 
 
