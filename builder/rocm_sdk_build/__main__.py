@@ -72,11 +72,19 @@ def _run_command(options: argparse.Namespace) -> int:
     import logging
 
     from rocm_sdk.base.scratch import removed_at_signals
+    from rocm_sdk.base.value_text import harmless
     from rocm_sdk.terminal.output_options import given
+
+    def is_shown(record: logging.LogRecord) -> bool:
+        # The message may hold the content of a file.
+        record.msg, record.args = "\n".join(map(harmless, record.getMessage().split("\n"))), None
+        return True
 
     # The log shows all steps on a terminal or with -v, and with -q only what the user should know.
     tells_all = given.verbose or (sys.stderr.isatty() and not given.quiet)
-    logging.basicConfig(format="%(message)s")
+    log = logging.StreamHandler()
+    log.addFilter(is_shown)
+    logging.basicConfig(format="%(message)s", handlers=[log])
     logging.getLogger().setLevel(logging.INFO if tells_all else logging.WARNING)
     with removed_at_signals():
         return int(options.run(options))

@@ -98,3 +98,15 @@ def test_search_paths_of_the_build_machine_are_left_out(tmp_path: Path) -> None:
     found = rpath(wheel(tmp_path / "dist", "rocm_sdk_core"), "_rocm_sdk_core/lib/libx.so.1", tmp_path)
     assert found.split(":")[:2] == ["$ORIGIN/x", "${ORIGIN}/y"]
     assert all(entry.startswith("$") for entry in found.split(":"))
+
+
+@pytest.mark.timeout(60)
+def test_a_hostile_text_for_pkgconfig(tmp_path: Path) -> None:
+    """It takes no time, and what it says does nothing to a terminal."""
+    tree = usual_tree(tmp_path / "artifacts")
+    for name, text in (("long", "=/" * 300_000), ("escapes", "-I/home/\x1b[2Jme\n")):
+        tree.file("core-hip_dev_generic", f"lib/pkgconfig/{name}.pc", f"Name: x\nCflags: {text}")
+    done = build(tree, tmp_path, "--no-check")
+    assert done.returncode == 0, done.stderr
+    assert "escapes.pc names a directory of another machine: /home/\\x1b[2Jme\n" in done.stderr
+    assert "\x1b" not in done.stderr
