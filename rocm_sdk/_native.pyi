@@ -206,7 +206,7 @@ class Compatibility(NamedTuple):
 class GpuCoverage(NamedTuple):
     gpu: str
     verdict: Literal["exact", "compatible", "generic", "compiled at first use", "best effort", "none", "not needed"]
-    lack: Literal["processor", "mode", "generic version", "index", "archive", "kernels"] | None
+    lack: Literal["processor", "mode", "generic version", "index", "archive", "kernels", "unnamed"] | None
     covered: int
     total: int
     uncovered_modes: tuple[str, ...]

@@ -79,15 +79,33 @@ static rsdk_status add(const walk *w, rsdk_code_file file) {
     return RSDK_OK;
 }
 
-/* Add a library, with "MIOpenCK" and "gfx942" of libMIOpenCK_gfx942.so.1. */
-static rsdk_status add_library(const walk *w, const char *path, const char *name, const char *suffix) {
+/* Find the nearest directory, from the file's own up to the top, whose name is a target: "hsa/gfx942/fmha/" is that
+ * target's alternative to "hsa/gfx950/fmha/". Return where its name begins in the path; NULL: none. */
+static const char *find_target_directory(const walk *w, const char *directory, char target[RSDK_TARGET_ID_SIZE]) {
+    const char *end = directory + strlen(directory), *top = directory + strlen(w->top);
+    while (end > directory && end >= top) {
+        const char *start = start_of_name(directory, end);
+        size_t cut = 0;
+        if (strncmp(start, "gfx", 3) == 0 && rsdk_file_target_find(start, target, &cut) &&
+            strlen(target) == (size_t)(end - start)) {
+            return start;
+        }
+        end = start > directory ? start - 1 : directory;
+    }
+    return NULL;
+}
+
+/* Add a library, with "MIOpenCK" and "gfx942" of libMIOpenCK_gfx942.so.1, or with the target of its directory. */
+static rsdk_status add_library(const walk *w, const char *directory, const char *path, const char *name,
+                               const char *suffix) {
     char target[RSDK_TARGET_ID_SIZE];
     size_t cut = 0;
     rsdk_code_file file = {.kind = RSDK_CODE_FILE_LIBRARY, .path = path};
-    if (suffix != NULL && rsdk_file_target_find(name, target, &cut) && cut > 0 && name + cut < suffix) {
+    bool is_in_name = suffix != NULL && rsdk_file_target_find(name, target, &cut) && cut > 0 && name + cut < suffix;
+    if (is_in_name || find_target_directory(w, directory, target) != NULL) {
         file.target = rsdk_arena_copy(w->arena, target);
         RSDK_NEED(file.target, w->error);
-        suffix = name + cut;
+        suffix = is_in_name ? name + cut : suffix;
     }
     const char *start = suffix != NULL && strncmp(name, "lib", 3) == 0 ? name + 3 : name;
     size_t length = suffix != NULL && suffix > start ? (size_t)(suffix - start) : strlen(start);
@@ -95,14 +113,20 @@ static rsdk_status add_library(const walk *w, const char *path, const char *name
     return add(w, file);
 }
 
-/* Add a loose file, with the target in the file's name, else in the directory's ("library/gfx942/"). */
+/* Add a loose file, with the target in the file's name, else in a directory's ("library/gfx942/"). What belongs to a
+ * directory of a target belongs to the directory above it. */
 static rsdk_status add_loose(const walk *w, rsdk_code_file_kind kind, const char *directory, const char *path,
                              const char *name) {
     char target[RSDK_TARGET_ID_SIZE];
-    size_t start = 0;
-    rsdk_code_file file = {.kind = kind, .path = path, .library = owner_of(w, directory)};
-    if (rsdk_file_target_find(name, target, &start) ||
-        rsdk_file_target_find(rsdk_path_name(directory), target, &start)) {
+    size_t cut = 0;
+    const char *of_target = find_target_directory(w, directory, target), *owner = directory;
+    if (of_target != NULL && of_target > directory) {
+        owner = rsdk_arena_copy_bytes(w->arena, directory, (size_t)(of_target - 1 - directory));
+        RSDK_NEED(owner, w->error);
+    }
+    rsdk_code_file file = {.kind = kind, .path = path, .library = owner_of(w, owner)};
+    if (rsdk_file_target_find(name, target, &cut) || of_target != NULL ||
+        rsdk_file_target_find(rsdk_path_name(directory), target, &cut)) {
         file.target = rsdk_arena_copy(w->arena, target);
         RSDK_NEED(file.target, w->error);
     }
@@ -162,7 +186,7 @@ static rsdk_status add_file(const walk *w, const char *directory, const char *na
                               : add(w, (rsdk_code_file){RSDK_CODE_FILE_DATABASE, path, databases, target->name});
     }
     if (suffix != NULL || (is_program && strchr(name, '.') == NULL)) {
-        return add_library(w, path, name, suffix);
+        return add_library(w, directory, path, name, suffix);
     }
     return RSDK_OK;
 }

@@ -13,6 +13,7 @@ static rsdk_status add_sizes(rsdk_survey *s, rsdk_surveyed_library *of, const rs
         return RSDK_OK;
     }
     RSDK_APPEND(s->arena, &of->files, file->path, s->error);
+    of->has_library = of->has_library || is_library;
     of->shown.size += code->size;
     of->shown.stored_size += code->stored_size;
     of->shown.plain_size += code->plain_size;
@@ -53,6 +54,7 @@ static rsdk_status add_alternative(rsdk_survey *s, rsdk_surveyed_library *of, co
     if (file->target != NULL) {
         named = rsdk_fit_table_row(&s->table, file->target);
         RSDK_NEED(named, s->error);
+        of->has_target = true;
     }
     of->has_loose = true;
     for (size_t i = 0; i < s->table.modes.count; i++) {

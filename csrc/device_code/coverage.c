@@ -25,6 +25,10 @@ static rsdk_status finish_libraries(rsdk_survey *s, rsdk_coverage *coverage) {
     rsdk_library_coverage *libraries = rsdk_arena_alloc(s->arena, s->libraries.count + 1, sizeof *libraries);
     RSDK_NEED(libraries, s->error);
     for (size_t i = 0; i < s->libraries.count; i++) {
+        const rsdk_surveyed_library *of = &s->libraries.items[i];
+        s->has_named_code = s->has_named_code || (of->sums.list.count > 0 && !rsdk_survey_is_unnamed(of));
+    }
+    for (size_t i = 0; i < s->libraries.count; i++) {
         rsdk_surveyed_library *of = &s->libraries.items[i];
         RSDK_TRY(rsdk_survey_judge(s, of));
         if (of->files.count > 0) {

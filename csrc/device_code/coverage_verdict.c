@@ -59,6 +59,10 @@ static rsdk_kernel_tables tables_in_mode(const rsdk_surveyed_library *of, const 
     return !t->has_index || verdict == RSDK_COVERAGE_NONE ? RSDK_KERNEL_TABLES_NONE : t->tables;
 }
 
+bool rsdk_survey_is_unnamed(const rsdk_surveyed_library *of) {
+    return of->has_loose && !of->has_library && !of->has_index && !of->has_target;
+}
+
 /* Judge a library on a GPU. A GPU whose mode is open gets the worst result of the modes in which something runs; the
  * other modes are named. */
 static rsdk_status judge_gpu(rsdk_survey *s, const rsdk_surveyed_library *of, size_t gpu, rsdk_gpu_coverage *result) {
@@ -90,6 +94,8 @@ static rsdk_status judge_gpu(rsdk_survey *s, const rsdk_surveyed_library *of, si
     if (result->verdict != RSDK_COVERAGE_NONE) {
         result->uncovered_modes = uncovered.items;
         result->uncovered_mode_count = uncovered.count;
+    } else if (s->has_named_code && rsdk_survey_is_unnamed(of)) {
+        result->lack = RSDK_LACK_UNNAMED;
     }
     if (compiling != NULL && compiling->databases != NULL) {
         result->database = of->databases[gpu] ? RSDK_FEATURE_ON : RSDK_FEATURE_OFF;
@@ -129,7 +135,7 @@ const char *rsdk_coverage_lack_name(rsdk_coverage_lack lack) {
         [RSDK_LACK_NOTHING] = "nothing", [RSDK_LACK_PROCESSOR] = "processor",
         [RSDK_LACK_MODE] = "mode",       [RSDK_LACK_GENERIC_VERSION] = "generic version",
         [RSDK_LACK_INDEX] = "index",     [RSDK_LACK_ARCHIVE] = "archive",
-        [RSDK_LACK_KERNELS] = "kernels"};
+        [RSDK_LACK_KERNELS] = "kernels", [RSDK_LACK_UNNAMED] = "unnamed"};
     return names[lack];
 }
 

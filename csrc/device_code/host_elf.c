@@ -1,12 +1,14 @@
 /* HIP registers its code through wrappers (`.hipFatBinSegment`). Each has the address of a bundle. The linker relocates
  * that address, so it stands in a relocation, in the word itself or in both. Without wrappers, and in object files,
- * whose addresses are not known yet, the items in the section of code are read one after another. */
+ * whose addresses are not known yet, the items in the section of code are read one after another. A file with neither
+ * may have code objects among its constants. */
 #include "device_code/listing.h"
 
 #include <elf.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/path.h"
 #include "device_code/message_pack.h"
 #include "elf/elf_sections.h"
 
@@ -18,7 +20,8 @@ enum {
     HISTORY_LIMIT = 1 << 16, /* bytes */
     KEY_SIZE = 32,           /* of the marker, as are the next ones */
     NAME_LIMIT = 4096,
-    PATH_LIMIT = 64, /* search paths */
+    PATH_LIMIT = 64,      /* search paths */
+    PIECE_SIZE = 1 << 18, /* bytes of constants that are searched at a time */
 };
 #define MAGIC_OF_CODE       0x48495046u /* HIPF: the address is a bundle's */
 #define MAGIC_OF_REFERENCE  0x4B504948u /* HIPK: the code is in kpack archives */
@@ -287,6 +290,64 @@ static rsdk_status list_section(host *h, const rsdk_elf_section *section) {
     return RSDK_OK;
 }
 
+/* ---- code objects among the constants, as Mojo's compiler puts them there ---- */
+
+#define OBJECT_MAGIC "\177ELF\2\1\1\100" /* 64-bit, little-endian, of version 1, for HSA of AMD */
+
+/* Take the code object at this place of a section, if there is one; *next is where the search goes on. */
+static rsdk_status take_found(host *h, const rsdk_extent *section, uint64_t offset, uint64_t *next) {
+    const rsdk_extent extent = rsdk_extent_from(section, offset);
+    rsdk_fat_kind kind = RSDK_FAT_NOTHING;
+    uint64_t size = 0;
+    *next = offset + sizeof OBJECT_MAGIC - 1;
+    RSDK_TRY(rsdk_fat_binary_kind(&extent, &kind, h->error));
+    if (kind == RSDK_FAT_CODE_OBJECT &&
+        rsdk_elf_header_extent(extent.file, extent.start, extent.size, &size, NULL) == RSDK_OK) {
+        RSDK_TRY(rsdk_fat_binary_list_one(h->listing, &extent, &size));
+        *next = offset + size;
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status search_section(host *h, const rsdk_elf_section *section) {
+    const size_t magic_size = sizeof OBJECT_MAGIC - 1;
+    rsdk_extent extent;
+    RSDK_TRY(extent_of(h, section, &extent));
+    RSDK_TRY(enter_section(h, section->name));
+    unsigned char *piece = rsdk_arena_alloc(&h->scratch, PIECE_SIZE, 1);
+    RSDK_NEED(piece, h->error);
+    for (uint64_t offset = 0; offset < extent.size;) {
+        size_t got = 0;
+        RSDK_TRY(rsdk_extent_read_some(&extent, offset, piece, PIECE_SIZE, &got, h->error));
+        const unsigned char *found = memmem(piece, got, OBJECT_MAGIC, magic_size);
+        if (found != NULL) {
+            RSDK_TRY(take_found(h, &extent, offset + (uint64_t)(found - piece), &offset));
+        } else {
+            offset += got < PIECE_SIZE ? got : got - magic_size + 1; /* a magic may begin at the end of a piece */
+        }
+    }
+    return RSDK_OK;
+}
+
+/* Search the constants and data of a file that has no code in the ways of HIP. ROCr's own objects, which it has for
+ * images (blit_object_gfx*.hsaco), are no code of a user's. */
+static rsdk_status search_data(host *h) {
+    static const char runtime[] = "libhsa-runtime64.so";
+    const rsdk_listing *listing = h->listing;
+    if (listing->bundles.count > 0 || listing->kernels.name != NULL || listing->has_removed_code ||
+        strncmp(rsdk_path_name(h->extent->file->path), runtime, sizeof runtime - 1) == 0) {
+        return RSDK_OK;
+    }
+    for (size_t i = 0; i < h->sections.count; i++) {
+        const rsdk_elf_section *section = &h->sections.items[i];
+        if (section->type == SHT_PROGBITS && (section->flags & (SHF_ALLOC | SHF_EXECINSTR)) == SHF_ALLOC &&
+            section->size > RSDK_ELF_HEADER_SIZE) {
+            RSDK_TRY(search_section(h, section));
+        }
+    }
+    return RSDK_OK;
+}
+
 static rsdk_status list_sections(host *h) {
     RSDK_TRY(rsdk_elf_sections_read_within(h->extent->file, h->extent->start, h->extent->size, &h->scratch,
                                            &h->sections, h->error));
@@ -294,7 +355,7 @@ static rsdk_status list_sections(host *h) {
     for (size_t i = 0; i < h->sections.count; i++) {
         RSDK_TRY(list_section(h, &h->sections.items[i]));
     }
-    return RSDK_OK;
+    return search_data(h);
 }
 
 rsdk_status rsdk_host_elf_list(rsdk_listing *listing, const rsdk_extent *extent, const rsdk_elf_header *header) {

@@ -109,8 +109,9 @@ typedef struct rsdk_surveyed_library {
     rsdk_strings files;
     rsdk_target_sums sums;
     bool has_loose, has_index;
-    rsdk_tally *tallies; /* a tally for each mode */
-    bool *databases;     /* for each GPU: there is a performance database */
+    bool has_library, has_target; /* a shared library; a name, of a file or its directory, that says for which GPU */
+    rsdk_tally *tallies;          /* a tally for each mode */
+    bool *databases;              /* for each GPU: there is a performance database */
 } rsdk_surveyed_library;
 
 typedef struct rsdk_survey {
@@ -125,6 +126,7 @@ typedef struct rsdk_survey {
     rsdk_target_sums sums;
     RSDK_LIST(rsdk_coverage_fault) faults;
     rsdk_archive_search archives;
+    bool has_named_code; /* there is more than loose files whose names say nothing of GPUs */
     rsdk_error *error;
 } rsdk_survey;
 
@@ -147,6 +149,10 @@ rsdk_status rsdk_survey_note_table(rsdk_survey *s, const rsdk_code_file *file);
 
 /* Take a database of performance, of which only the name counts. */
 rsdk_status rsdk_survey_take_database(rsdk_survey *s, const rsdk_code_file *file);
+
+/* Return whether a library is nothing but loose files whose names say nothing of GPUs, as kernels that were compiled
+ * ahead: what a package has for one of its GPUs. */
+bool rsdk_survey_is_unnamed(const rsdk_surveyed_library *of);
 
 /* Fill in the shown facts of a library. */
 rsdk_status rsdk_survey_judge(rsdk_survey *s, rsdk_surveyed_library *of);

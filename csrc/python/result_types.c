@@ -662,7 +662,8 @@ static const field gpu_coverage_fields[] = {
     FIELD("verdict",         "{rsdk_coverage_verdict_name}", VERDICT(rsdk_gpu_coverage, verdict),
      "'exact', 'compatible', 'generic', 'compiled at first use', 'best effort', 'none', 'not needed' for a library without GPU code (str)"),
     FIELD("lack",            "{rsdk_coverage_lack_name without nothing} | None", LACK(rsdk_gpu_coverage, lack),
-     "what is missing: 'processor', 'mode', 'generic version', 'index', 'archive', 'kernels' (str); None: nothing"),
+     "what is missing: 'processor', 'mode', 'generic version', 'index', 'archive', 'kernels', "
+     "'unnamed' (str); None: nothing"),
     FIELD("covered",         "int", NUMBER(rsdk_gpu_coverage, covered), "bundles with code for the GPU (int)"),
     FIELD("total",           "int", NUMBER(rsdk_gpu_coverage, total), "bundles of the library; its loose files count as one (int)"),
     FIELD("uncovered_modes", "tuple[str, ...]", PATHS(rsdk_gpu_coverage, uncovered_modes, uncovered_mode_count),

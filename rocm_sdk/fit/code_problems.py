@@ -7,7 +7,8 @@ from rocm_sdk.base.named_tuple import NamedTuple
 
 from .coverage import SPIRV, supported_by_code, with_code
 from .coverage_words import codes_of, has_all
-from .done_without import is_done_without, may_lack_archive
+from .coverage_words import named as named_first
+from .done_without import is_spare, may_lack_archive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def problems_on(found: "Coverage", index: int, installed: "Installed | None") ->
     installed: the SDK of the libraries, for which packages can be named; None: they are a directory's.
     """
     libraries = with_code(found)
-    needed = [library for library in libraries if not is_done_without(library, library.gpus[index])]
+    needed = [library for library in libraries if not is_spare(library, library.gpus[index])]
     on_gpu = [library.gpus[index] for library in needed]
     is_without = bool(on_gpu) and on_gpu[0].gpu not in supported_by_code(found)
     compiles = any(on.verdict == "compiled at first use" for on in on_gpu)
@@ -134,10 +135,10 @@ def _problem(code: "Code", libraries: "list[LibraryCoverage]", index: int, packa
     said: dict[str, list[str]] = {}
     for library in libraries:
         said.setdefault(_description(code, library, library.gpus[index]), []).append(library.name)
-    shown = [f"{', '.join(named)}: {text}" for text, named in list(said.items())[:_DESCRIBED]]
+    shown = [f"{named_first(named)}: {text}" for text, named in list(said.items())[:_DESCRIBED]]
     if len(said) > _DESCRIBED:
         shown.append("and others")
-    facts = {"target": libraries[0].gpus[index].gpu, "libraries": ", ".join(names), "detail": "; ".join(shown)}
+    facts = {"target": libraries[0].gpus[index].gpu, "libraries": named_first(names), "detail": "; ".join(shown)}
     found = problem(
         code,
         None,

@@ -5,7 +5,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 
 from .coverage import needs_translation, supported_by_code, with_code
 from .coverage_words import has_all
-from .done_without import is_done_without
+from .done_without import is_spare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
 def _runs(found: "Coverage", index: int, translates: bool | None) -> bool | None:
     """Return whether the code runs on the GPU that was asked for at `index`; None if it cannot be told.
 
-    A library that is done without counts where there is no other.
+    Code that the GPU does not need counts where there is no other.
     """
     libraries = with_code(found)
-    asked = [library for library in libraries if not is_done_without(library, library.gpus[index])]
+    asked = [library for library in libraries if not is_spare(library, library.gpus[index])]
     rows = [library.gpus[index] for library in asked or libraries]
     if any(on.verdict == "none" or on.missing_table is not None for on in rows):
         return False

@@ -6,7 +6,7 @@ The three have a single table: a library that is in a line is in the remark and 
 from rocm_sdk.base.named_tuple import NamedTuple
 
 from .coverage import with_code
-from .done_without import is_done_without
+from .done_without import is_done_without, is_spare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ VERDICTS = {
 }
 SPIRV_DEPENDS = "SPIR-V runs if the comgr that HIP has translates it, which is not known here"
 _DONE_WITHOUT = "present, calculates nothing for {processor}, which ROCm does not build it for; others do its work"
+_FOR_OTHERS = "kernels for other GPUs, in files whose names say nothing of GPUs"
 _NO_KERNELS = "NO KERNELS for this GPU: it loads, and its calls will fail"
 
 
@@ -76,6 +77,8 @@ def line_of(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]:
     place, text = VERDICTS[on.verdict]
     if is_done_without(library, on):
         text = _DONE_WITHOUT
+    elif on.lack == "unnamed":
+        text = _FOR_OTHERS
     elif on.verdict == "none" and on.covered > 0:
         text = _NO_KERNELS
     said = [text, *(row.line for row in TRAITS if row.line is not None and row.applies(library, on))]
@@ -127,7 +130,7 @@ def codes_of(library: "LibraryCoverage", on: "GpuCoverage") -> "Iterator[Code]":
 
 def has_all(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
     """Return whether a library lacks nothing on a GPU: all its code is for it, or the library is done without."""
-    return is_done_without(library, on) or (_has_plain_verdict(on) and not any(codes_of(library, on)))
+    return is_spare(library, on) or (_has_plain_verdict(on) and not any(codes_of(library, on)))
 
 
 def named(names: "Iterable[str]") -> str:

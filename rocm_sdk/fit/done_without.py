@@ -43,3 +43,8 @@ def is_done_without(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
     """Return whether a library is there, and calculates nothing for a GPU, as everywhere."""
     processors = _NOT_BUILT_FOR.get(library.name, frozenset())
     return on.verdict in ("none", "not needed") and on.gpu.partition(":")[0] in processors
+
+
+def is_spare(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
+    """Return whether a GPU does not need the code: of a library that is done without, or compiled ahead for others."""
+    return on.lack == "unnamed" or is_done_without(library, on)

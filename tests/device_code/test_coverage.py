@@ -356,3 +356,49 @@ def test_a_family_stands_for_its_targets(tmp_path: Path, lib: Path) -> None:
 def test_types_have_public_names() -> None:
     for name in ("Coverage", "LibraryCoverage", "GpuCoverage", "CoveredTarget", "CoverageFault", "Compatibility"):
         assert getattr(rocm_sdk, name).__name__ == name
+
+
+@pytest.mark.parametrize(("first", "second"), [("hsa/{}/fmha/a.co", "hsa/{}/b.co"), ("k/{}/x/y/z.hsaco", "k/{}/x/w.co")])
+def test_a_directory_for_each_target(tmp_path: Path, first: str, second: str) -> None:
+    """A package opens the files below its own GPU's directory, at any depth, and names them as it likes."""
+    for target, flags in (("gfx942", 0x54C), ("gfx1030", 0x36)):
+        write(tmp_path / "pkg" / first.format(target), code_object(flags, size=64))
+        write(tmp_path / "pkg" / second.format(target), code_object(flags, size=64))
+    write(tmp_path / "pkg" / f"{Path(first).parts[0]}/gfx942/fmha/MI300/c.co", code_object(0x54C, size=64))
+    owner = Path(first).parts[0]
+    for gpu in ("gfx942", "gfx1030"):
+        assert [row.name for row in coverage([gpu], tmp_path).libraries] == [owner]
+        assert verdict(tmp_path, gpu, owner) in ("exact", "compatible")
+    assert on(tmp_path, "gfx1100", owner).lack == "processor"
+    # code for another target in the directory of one serves neither
+    write(tmp_path / "other/gfx1100/a.co", code_object(0x36, size=64))
+    assert verdict(tmp_path, "gfx1030", "other") == verdict(tmp_path, "gfx1100", "other") == "none"
+
+
+def test_a_directory_of_libraries_for_each_target(tmp_path: Path) -> None:
+    for target in ("gfx942", "gfx1030"):
+        (tmp_path / "native" / target / "same").mkdir(parents=True)
+        library(tmp_path / "native" / target / "same/libx.so", [bundle(objects(target))])
+    assert [verdict(tmp_path, gpu, "x") for gpu in ("gfx942", "gfx1030", "gfx1100")] == ["compatible", "exact", "none"]
+
+
+@pytest.mark.parametrize("section", [".rodata", ".data", ".data.rel.ro"])
+def test_code_objects_among_constants(tmp_path: Path, lib: Path, section: str) -> None:
+    """Mojo's compiler puts them there. A file with wrappers of HIP has its code where these say."""
+    among = "\n".join(
+        (
+            f'.section {section},"a{"w" if section != ".rodata" else ""}",@progbits',
+            ".skip 262140, 1",  # the search reads 262,144 bytes at a time
+            f'.incbin "{write(tmp_path / "a.bin", code_object(0x36))}"',
+            f'.incbin "{write(tmp_path / "cut.bin", code_object(0x36)[:20])}"',
+            f'.incbin "{write(tmp_path / "b.bin", code_object(0x54C))}"',
+        )
+    )
+    path = library(lib / "libmojo.so", [], more=among)
+    images = [(each.section, image.target) for each in rocm_sdk.device_code(path).bundles for image in each.images]
+    assert images == [(section, "gfx1030"), (section, "gfx942")]
+    assert [verdict(lib, gpu, "mojo") for gpu in ("gfx942", "gfx1030", "gfx1100")] == ["compatible", "exact", "none"]
+    library(lib / "libhip.so", [bundle(objects("gfx1030"))], more=among)
+    assert verdict(lib, "gfx942", "hip") == "none"
+    (lib / "libhsa-runtime64.so.1").write_bytes(path.read_bytes())  # as ROCr has its own, for images
+    assert verdict(lib, "gfx1100", "hsa-runtime64") == "not needed"

@@ -48,6 +48,8 @@ typedef enum rsdk_coverage_lack {
                         not, where the library needs that one in part only */
     RSDK_LACK_ARCHIVE, /* the kpack archive that the library names is not there: `detail` */
     RSDK_LACK_KERNELS, /* the archive has no kernels of this library for it: `detail` */
+    RSDK_LACK_UNNAMED, /* loose files, whose names say nothing of GPUs, have code for other processors, and there is
+                        * more than such files */
 } rsdk_coverage_lack;
 
 /* The kernels that a library's tables (Tensile's) have for a GPU. rocBLAS and hipBLASLt look their kernels up in the

@@ -242,6 +242,7 @@ def _verdict(
         words = [_nothing(subject)]
     elif not has_code:
         words.append("no GPU code of its own")
+        words += [f"on {on.gpu}: {remark}" for on in gpus for remark in on.remarks]
     elif not gpus:
         words.append("for which GPU? --gpu names one")
     else:
