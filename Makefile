@@ -226,7 +226,7 @@ docs: $(WHEELS) ## build the documentation, build/docs/index.html
 	@$(ENVIRONMENT) test,docs
 	build/venv/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
 
-check-docs: docs ## look at the built pages and the reports of commands in a browser: nothing cut off, no fault that axe finds
+check-docs: docs ## look at the built pages in a browser: nothing cut off, no fault that axe finds
 	build/venv/bin/python docs/check_pages.py build/docs
 
 bench: ## run every benchmark against its reference

@@ -1,4 +1,4 @@
-"""Looks at the built pages, and at the reports that commands write, in a browser: in three widths, light and dark.
+"""Looks at the built pages in a browser: in three widths, light and dark.
 
 Nothing may be cut off, or wider than the window. axe finds no fault in contrast, labels, order and keyboard; contrast,
 which takes nearly all of its time and depends on no width, in one width of the pages of the documentation. No page
@@ -53,8 +53,6 @@ _RULES: dict[tuple[str, bool], dict[str, Any] | None] = {
     ("dark", True): {"runOnly": ["color-contrast"]},
     ("dark", False): None,
 }
-# Pages that commands wrote, and whether the documentation has a picture of each.
-REPORTS = {"tree": True}
 
 
 def main() -> int:
@@ -63,13 +61,8 @@ def main() -> int:
     browser = find_chromium()
     pages = [path for path in sorted(directory.glob("*.html")) if path.stem not in ("genindex", "search")]
     pages += sorted((directory / "codes").glob("*.html"))[::20]  # they are all of one form
-    reports = sorted((directory / "reports").glob("*.html"))
-    pages += reports
-    pictures = sorted((directory / "reports").glob("*.png"))
-    wanted = {f"{name}-{scheme}" for name, is_drawn in REPORTS.items() if is_drawn for scheme in COLOUR_SCHEMES}
-    is_whole = {path.stem for path in reports} == set(REPORTS) and wanted <= {path.stem for path in pictures}
-    if browser is None or len(pages) < 2 or not is_whole:
-        print("check_pages: there is no Chromium, or not all pages and pictures: make docs", file=sys.stderr)
+    if browser is None or len(pages) < 2:
+        print("check_pages: there is no Chromium, or there are no pages: make docs", file=sys.stderr)
         return 1
     with ProcessPoolExecutor(len(COLOUR_SCHEMES), get_context("spawn")) as workers:  # axe takes a second for a page
         looks = workers.map(_look, COLOUR_SCHEMES, repeat(browser), repeat(pages))
@@ -96,18 +89,17 @@ def _look(scheme: str, browser: str, pages: list[Path]) -> list[str]:
     with tempfile.TemporaryDirectory() as scratch, _window(browser, scheme) as window:
         bad = Path(scratch, "bad.html")
         bad.write_text(BAD_PAGE, encoding="utf-8")
-        found = [*_faults(window, bad, scheme, True)]
+        found = [*_faults(window, bad, scheme, has_all_rules=True)]
         if len(found) < 2 * len(WIDTHS) or any("contrast" in each for each in found) != (scheme == "dark"):
             return [f"{scheme}: the faults of a bad page are not found"]
-        looks = ((path, path.parent.name == "reports") for path in pages)
-        return [f"{scheme}: {fault}" for path, is_report in looks for fault in _faults(window, path, scheme, is_report)]
+        return [f"{scheme}: {fault}" for path in pages for fault in _faults(window, path, scheme)]
 
 
-def _faults(window: Page, path: Path, scheme: str, is_report: bool) -> Iterator[str]:
+def _faults(window: Page, path: Path, scheme: str, *, has_all_rules: bool = False) -> Iterator[str]:
     for width in WIDTHS:
         window.set_viewport_size({"width": width, "height": 900})
         window.goto(path.resolve().as_uri())
-        rules = {} if is_report else _RULES[scheme, width == WIDTHS[0]]
+        rules = {} if has_all_rules else _RULES[scheme, width == WIDTHS[0]]
         for each in Axe().run(window, options=rules).response["violations"] if rules is not None else ():
             yield f"{path.name} at {width}: {each['id']}: {each['nodes'][0]['html'][:100]}"
         for text in window.evaluate(CUT_OFF):

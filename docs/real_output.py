@@ -7,8 +7,6 @@
 
 Each page has a machine, an SDK and a home directory of its own, in which its commands run one after the other. A
 command with another exit status than `status` (0) fails the build. `hidden` shows nothing: for what must happen before.
-`page` is a page that it writes, to which a link leads; with `picture`, a picture of it in light and dark, with these
-words for who does not see it, leads there, where a Chromium draws it.
 `no-gpus` runs it on a machine without GPUs. `before` is what happened in the same shell,
 and is not shown; `shows` is a word that the output must have, whatever the status. `$site`, `$core` and `$machine` are
 directories of the sample, `$docs` and `$tests` those of the project.
@@ -16,16 +14,13 @@ directories of the sample, `$docs` and `$tests` those of the project.
 
 from __future__ import annotations
 
-import html
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-from chromium import COLOUR_SCHEMES, draw
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -39,7 +34,6 @@ _DOCS = Path(__file__).resolve().parent
 _HOME = "/home/me"  # what pages call the directory
 _WIDTH = "84"  # columns that a page has room for
 _SECONDS = 120
-_PICTURE = (1000, 560)  # pixels of a picture of a page
 
 
 class _World:
@@ -99,8 +93,6 @@ class _Run(SphinxDirective):
     option_spec = {  # noqa: RUF012 - docutils
         "before": str,
         "shows": str,
-        "page": str,
-        "picture": str,
         "status": int,
         "hidden": directives.flag,
         "no-gpus": directives.flag,
@@ -118,29 +110,7 @@ class _Run(SphinxDirective):
             return []
         self.env.note_reread()  # what it prints depends on the program
         typed = "".join(f"$ {line}\n" for line in self.content)
-        if "page" in self.options:
-            return [self._block(typed + output), self._published(world, self.options["page"])]
         return [self._block(typed + output)]
-
-    def _published(self, world: _World, name: str) -> nodes.Node:
-        """Copy a page that the command wrote to the pages, and return a link to it."""
-        app = self.env.app
-        target = Path(app.outdir, "reports", name)
-        target.parent.mkdir(exist_ok=True)
-        written = world.home(self.env.docname) / name
-        target.write_text(world.anonymous(self.env.docname, written.read_text(encoding="utf-8")), encoding="utf-8")
-        pictures = "".join(self._pictures(target)) if "picture" in self.options else ""
-        link = f'<p><a href="reports/{name}">{name}</a>, as the command wrote it.</p>'
-        return nodes.raw("", pictures + link, format="html")
-
-    def _pictures(self, page: Path) -> Iterator[str]:
-        """Of a page, in each scheme of colours, of which the reader sees that of the documentation."""
-        for scheme in COLOUR_SCHEMES:
-            picture = page.with_name(f"{page.stem}-{scheme}.png")
-            if draw(page, picture, scheme, _PICTURE):
-                words, link = html.escape(self.options["picture"]), f"reports/{page.name}"
-                image = f'<img src="reports/{picture.name}" alt="{words}" width="{_PICTURE[0]}" height="{_PICTURE[1]}">'
-                yield f'<a class="drawn only-{scheme}" href="{link}">{image}</a>'
 
     def _block(self, text: str) -> nodes.Node:
         block = nodes.literal_block(text.rstrip("\n"), text.rstrip("\n"), language="console")

@@ -51,7 +51,7 @@ def test_bash(scripts: Path) -> None:
     script = str(scripts / SCRIPTS["bash"])
     assert set(run_shell("bash", "-c", ask, "bash", script, "rocm-sdk", "").split()) >= set(COMMANDS)
     offered = run_shell("bash", "-c", ask, "bash", script, "rocm-sdk", "tree", "--").split()
-    assert set(offered) >= {"--load", "--html"}
+    assert set(offered) >= {"--load", "--json"}
 
 
 def test_fish(scripts: Path) -> None:
@@ -59,7 +59,7 @@ def test_fish(scripts: Path) -> None:
     offered = run_shell("fish", "--no-config", "-c", f"{source}; complete -C 'rocm-sdk '")
     assert {line.split()[0] for line in offered.splitlines()} >= set(COMMANDS)
     offered = run_shell("fish", "--no-config", "-c", f"{source}; complete -C 'rocm-sdk tree --'")
-    assert {line.split()[0] for line in offered.splitlines()} >= {"--load", "--html"}
+    assert {line.split()[0] for line in offered.splitlines()} >= {"--load", "--json"}
 
 
 # Typed words, and the value that a shell makes of the last word.

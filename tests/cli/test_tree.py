@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 from own_terminal import terminal_output
 from sample_site import LIBRARIES, Site, compile_library
-from written_page import Page
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -61,46 +59,6 @@ def test_load_tells_the_times_of_what_is_opened_at_run_time(call: Call, sdk: Sit
     assert times["libamd_comgr.so.3"] > 0
     assert times["libamdhip64.so.7"] is None or times["libamdhip64.so.7"] < times["libhipsparse.so.1"]
     assert tree["seconds"] == pytest.approx(sum(time or 0 for time in times.values()))
-
-
-def page_of(call: Call, *words: str) -> Page:
-    page = Page(call("tree", *words, "--html").stdout)
-    assert (page.open, page.wrong, page.asked_for) == ([], [], [])
-    return page
-
-
-def test_a_page(call: Call, sdk: Site) -> None:
-    """It names the SDK and its place, and stands each file once below the one that brings it in."""
-    page = page_of(call, "hipsparse", "amdhip64")
-    said = "".join(page.text)
-    assert "ROCm SDK 7.10.0: files that hipsparse, amdhip64 bring into a process" in page.text
-    assert f"{sdk.path}: 3 files, " in said
-    assert [text for text in page.text if text in FILES] == FILES
-    html = call("tree", "hipsparse", "amdhip64", "--html").stdout
-    depths = [int(depth) for depth in re.findall(r'<div class="file" style="--depth:(\d+)">', html)]
-    assert depths == [0, 1, 2], "hipSPARSE needs rocSPARSE, which needs HIP"
-    assert "anchor: the linker would not find librocsparse.so.1" in said
-    assert "time" not in page.headings
-
-
-def test_a_page_of_parts_that_differ_much(call: Call, sdk: Site) -> None:
-    """The numbers are exact, and the bar of a small file among large ones is more than a line."""
-    sdk.library("libamdhip64.so.7", f"char large[{1 << 23}] = {{1}};")
-    html = call("tree", "hipsparse", "--html").stdout
-    shares = [float(number) for number in re.findall(r">([0-9.]+)%<span class=\"scale\">", html)]
-    widths = [float(number) for number in re.findall(r"<span style=\"width:([0-9.]+)%\">", html)]
-    assert sum(shares) == pytest.approx(100, abs=0.2)
-    assert shares[0] < 1
-    assert shares[2] > 98
-    assert 20 < widths[0] < 50
-    assert widths[2] > 98
-
-
-def test_a_page_with_times(call: Call) -> None:
-    page = page_of(call, "hipsparse", "--load")
-    assert {"time", "of the time"} <= {*page.headings}
-    assert [text for text in page.text if text.endswith(" ms")]
-    assert "100.0%" in page.text, "one step has taken all of the time"
 
 
 def test_a_dependency_that_does_not_exist(call: Call, sdk: Site) -> None:

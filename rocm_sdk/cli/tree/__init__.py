@@ -52,16 +52,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help="with --bindings: files to open after the libraries, an extension module say, with what they need",
     )
     parser.add_argument("--pid", type=process_number, metavar="N", help="with --bindings: what this process has bound")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument(
-        "--json",
-        action="store_const",
-        dest="form",
-        const="json",
-        help='for programs: {"schema": 1, "steps": [], "missing": [], ...}',
-    )
-    form.add_argument(
-        "--html", action="store_const", dest="form", const="html", help="a page, with the parts of the whole as bars"
+    parser.add_argument(
+        "--json", action="store_true", help='for programs: {"schema": 1, "steps": [], "missing": [], ...}'
     )
 
 
@@ -69,9 +61,6 @@ def run(options: "Namespace") -> int:
     """Print the tree. Return status 1 if a named file cannot be used, 2 for wrong usage."""
     if (options.files or options.pid is not None) and not options.bindings:
         complain("--for and --pid are for --bindings: add it")
-        return 2
-    if options.bindings and options.form == "html":
-        complain("--bindings has the form of text or --json")
         return 2
     if options.pid is not None:
         return _show_process(options)
@@ -90,7 +79,7 @@ def run(options: "Namespace") -> int:
         from .files_tree import with_files
 
         tree, all_usable = with_files(tree, words)
-    print(_text(tree, bindings, options.form, [*options.names, *options.files]))
+    print(_text(tree, bindings, is_json=options.json))
     for soname in bindings.missing if bindings else tree.missing:
         complain(f"{soname} is needed, and is in neither the SDK nor the system")
     return 0 if all_usable else 1
@@ -120,8 +109,8 @@ def _show_process(options: "Namespace") -> int:
     """
     from .bindings import as_json, as_text
 
-    if options.names or options.files or options.load or options.form not in {None, "json"}:
-        complain("--pid takes no libraries and no files, and has the form of text or --json")
+    if options.names or options.files or options.load:
+        complain("--pid takes no libraries and no files")
         return 2
     try:
         bindings = rocm_sdk.process_bindings(options.pid)
@@ -133,20 +122,16 @@ def _show_process(options: "Namespace") -> int:
             raise
         complain(f"{found.title}: {found.cause} [{found.code}]", found.fix)
         return 1
-    print(as_json(bindings) if options.form == "json" else as_text(bindings, sys.stdout))
+    print(as_json(bindings) if options.json else as_text(bindings, sys.stdout))
     return 0
 
 
-def _text(tree: Tree, bindings: "Bindings | None", form: str | None, names: list[str]) -> str:
-    if form == "html":
-        from .as_html import as_html
-
-        return as_html(tree, names)
+def _text(tree: Tree, bindings: "Bindings | None", *, is_json: bool) -> str:
     if bindings is not None:
         from . import bindings as bound
 
-        return bound.as_json(bindings) if form == "json" else bound.as_text(bindings, sys.stdout)
-    if form == "json":
+        return bound.as_json(bindings) if is_json else bound.as_text(bindings, sys.stdout)
+    if is_json:
         from .as_json import as_json
 
         return as_json(tree)
