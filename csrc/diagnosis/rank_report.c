@@ -18,16 +18,20 @@ static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 static const char *const reported_beginnings[] = {"ROCM", "ROCR", "HIP",    "HSA", "CUDA_VISIBLE",
                                                   "GPU_", "LD_",  "PYTHON", "OCL", "AMD"};
 
+static bool is_named(const char *name, const char *row) {
+    const size_t length = strlen(row);
+    return row[length - 1] == '*' ? strncmp(name, row, length - 1) == 0 : strcmp(name, row) == 0;
+}
+
 bool rsdk_report_shows_variable(const char *name) {
-    for (size_t i = 0; i < rsdk_shown_variable_count; i++) {
-        const char *shown = rsdk_shown_variables[i];
-        const size_t length = strlen(shown);
-        const bool is_beginning = shown[length - 1] == '*';
-        if (is_beginning ? strncmp(name, shown, length - 1) == 0 : strcmp(name, shown) == 0) {
-            return true;
-        }
+    bool result = false;
+    for (size_t i = 0; !result && i < rsdk_shown_variable_count; i++) {
+        result = is_named(name, rsdk_shown_variables[i]);
     }
-    return false;
+    for (size_t i = 0; !result && i < rsdk_inherited_variable_count; i++) {
+        result = is_named(name, rsdk_inherited_variables[i].name);
+    }
+    return result;
 }
 
 bool rsdk_report_has_variable(const char *name) {
