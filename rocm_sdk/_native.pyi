@@ -33,7 +33,8 @@ Code = Literal[
     "W-GPU-033", "W-CODE-018", "E-ENV-010", "E-ENV-011", "E-ENV-012", "E-ENV-013", "E-PKG-023", "E-PKG-024",
     "E-FILE-009", "E-PKG-025", "W-ENV-014", "W-ENV-015", "W-ENV-016", "W-GPU-034", "W-API-006", "W-PKG-027",
     "N-GPU-037", "W-GPU-038", "N-GPU-039", "W-GPU-040", "W-PKG-028", "E-PKG-029", "W-PKG-030", "W-LIB-029", "N-LIB-030",
-    "W-FILE-010", "W-ENV-017", "N-PREFIX-011"
+    "W-FILE-010", "W-ENV-017", "N-PREFIX-011", "W-LIB-031", "W-LIB-032", "E-PKG-031", "E-PKG-032", "N-PKG-033",
+    "W-DEVEL-016"
 ]
 # fmt: on
 
@@ -290,6 +291,7 @@ class HostFile(NamedTuple):
     path: str
     soname: str | None
     is_program: bool
+    is_module: bool
     fault: str | None
     fault_code: Code | None
     needs: tuple[HostNeed, ...]

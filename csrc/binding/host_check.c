@@ -3,6 +3,7 @@
 #include "binding/host_check.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -244,6 +245,16 @@ static rsdk_status find_hip(check *c, const rsdk_link_trial *trial, const char *
     return RSDK_OK;
 }
 
+/* Return whether Python imports the file by its name. Source: PEP 3149, PEP 489. */
+static bool is_module(const rsdk_host_object *o) {
+    const char *name = rsdk_path_name(o->path);
+    char symbol[NAME_MAX + sizeof "PyInit_"];
+    uint32_t unused = 0;
+    (void)snprintf(symbol, sizeof symbol, "PyInit_%.*s", (int)strcspn(name, "."), name);
+    const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(symbol, NULL, RSDK_ELF_REFERENCE_CALL);
+    return o->has_symbols && rsdk_elf_dynsym_find(&o->symbols, &wanted, &unused);
+}
+
 /* Try a file in the process that c->process describes, and fill in the outcome. */
 static rsdk_status try_file(check *c, rsdk_host_object *o, rsdk_host_file *result) {
     rsdk_link_trial trial;
@@ -251,6 +262,7 @@ static rsdk_status try_file(check *c, rsdk_host_object *o, rsdk_host_file *resul
     *result = (rsdk_host_file){.path = o->path,
                                .soname = o->file.soname,
                                .is_program = o->file.is_program,
+                               .is_module = is_module(o),
                                .fault = rsdk_host_object_refusal(o, !o->file.is_program, &code)};
     result->fault_code = result->fault != NULL ? code : RSDK_NO_CODE;
     RSDK_TRY(rsdk_link_trial_run(&c->process, o, &trial, c->error));

@@ -35,8 +35,8 @@ typedef struct rsdk_host_outcome {
 /* A file that was checked. */
 typedef struct rsdk_host_file {
     const char *path, *soname;
-    bool is_program;
-    const char *fault; /* the file cannot be read, or is for another machine; NULL: neither */
+    bool is_program, is_module; /* a module that Python imports by the file's name: the file defines PyInit_NAME */
+    const char *fault;          /* the file cannot be read, or is for another machine; NULL: neither */
     rsdk_code fault_code;
     RSDK_LIST(rsdk_host_need) needs;
     RSDK_LIST(rsdk_host_unfound) unfound; /* libraries that it or its members need: with one it does not load */

@@ -736,6 +736,7 @@ static const field host_file_fields[] = {
     FIELD("path",          "str", PATH(rsdk_host_file, path), "the file (str)"),
     FIELD("soname",        "str | None", PATH(rsdk_host_file, soname), "its SONAME (str or None)"),
     FIELD("is_program",    "bool", BOOL(rsdk_host_file, is_program), "whether it is a program, which is the first thing in its process (bool)"),
+    FIELD("is_module",     "bool", BOOL(rsdk_host_file, is_module), "whether Python imports it by its name (bool)"),
     FIELD("fault",         "str | None", TEXT(rsdk_host_file, fault), "why it cannot be read, or that it is for another machine (str or None)"),
     FIELD("fault_code",    "Code | None", CODE(rsdk_host_file, fault_code), "of the table of problems (str or None)"),
     FIELD("needs",         "tuple[HostNeed, ...]", ITEMS(rsdk_host_file, needs.items, needs.count, rsdk_host_need, HOST_NEED), "the libraries that it needs (tuple of HostNeed)"),

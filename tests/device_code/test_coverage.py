@@ -358,7 +358,9 @@ def test_types_have_public_names() -> None:
         assert getattr(rocm_sdk, name).__name__ == name
 
 
-@pytest.mark.parametrize(("first", "second"), [("hsa/{}/fmha/a.co", "hsa/{}/b.co"), ("k/{}/x/y/z.hsaco", "k/{}/x/w.co")])
+@pytest.mark.parametrize(
+    ("first", "second"), [("hsa/{}/fmha/a.co", "hsa/{}/b.co"), ("k/{}/x/y/z.hsaco", "k/{}/x/w.co")]
+)
 def test_a_directory_for_each_target(tmp_path: Path, first: str, second: str) -> None:
     """A package opens the files below its own GPU's directory, at any depth, and names them as it likes."""
     for target, flags in (("gfx942", 0x54C), ("gfx1030", 0x36)):

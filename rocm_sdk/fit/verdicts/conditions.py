@@ -13,6 +13,7 @@ from rocm_sdk.installed.catalog import rows_of
 from rocm_sdk.installed.library_directories import is_private, led_on, open_directories, packages_of
 from rocm_sdk.installed.other_distributions import files_beside
 
+from .parts import judged_elsewhere
 from .variants import Variants, check_files
 
 TYPE_CHECKING = False
@@ -102,7 +103,7 @@ def try_files(subject: Subject, against: Against) -> Tried:
     installed = against.installed is not None
     directories = sdk_directories(against)
     place: dict[str, Any] = {"unpacked": subject.root, "site": _site(against)} if subject.root is not None else {}
-    place["python"] = subject.distribution != ""
+    place["python"] = subject.kind != "SDK"
     analysis, variants = check_files(
         subject.files, against.libraries, against.version, directories=directories, installed=installed, **place
     )
@@ -114,6 +115,14 @@ def try_files(subject: Subject, against: Against) -> Tried:
     rows = {file.path: file for file in analysis.files}
     served, further = _for_programs(analysis, against, directories)
     rows |= served
+    brought, parts = judged_elsewhere(subject, rows)
+    rows = {path: row for path, row in rows.items() if path not in brought | parts}
+    if parts:
+        verb, them = ("does", "it") if len(parts) == 1 else ("do", "them")
+        note = (
+            f"{_listed(sorted(map(os.path.basename, parts)))} {verb} not load, and nothing in the package names {them}"
+        )
+        variants = variants._replace(notes=(*variants.notes, note))
     loading = _loading_of(tuple(rows.values()), analysis.preloaded, against, (*directories, *further))
     if subject.kind in ("wheel", "distribution"):
         before = _opened_before(rows, against, place)

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.base.glibc import glibc_version
-from rocm_sdk.base.value_text import size_text
+from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.fit.gpu_builds import LIBRARY_OF_HIP
-from rocm_sdk.installed.catalog import package_of, stem
+from rocm_sdk.installed.catalog import linker_name, package_of, rows_of, stem
 from rocm_sdk.installed.distributions import is_of_sdk
 from rocm_sdk.problems import problem
 
-from .conditions import Loading, loads, try_files
+from .conditions import Loading, loads, sdk_directories, try_files
 from .missing import HERE, missing_problems
 from .opened_names import OpenedName, opened_names
 from .opening import Opening, opening
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _GRAFTED = re.compile(r"-[0-9a-f]{8}(?=\.so)")  # the hash that auditwheel adds to the name of a copy
 _GLIBC = re.compile(r"GLIBC_([\d.]+)")
+_OF_HIP = re.compile(r"(?:hip|hiprtc)[A-Z]")  # functions, which Rust calls without a DT_NEEDED entry
 
 
 class Host(NamedTuple):
@@ -75,12 +76,14 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
     without_file = _without_file(subject, files, opens, against)
     found += [each.as_problem(subject.shown(each.opener)) for each in without_file]
     if opens.is_certain:
-        loading = _behind_names(loading, without_file)
+        loading = _behind_opened(_behind_names(loading, without_file), opens, against)
     is_unknown = not all(map(loads, files)) or (opens.is_certain and not opens.is_possible)
     verdict = False if fails else None if is_unknown else True
     built_for = variants.built_for or analysis.built_for
     missing = dict.fromkeys(each.name for file in files for each in file.unfound)
-    borrowed = {each.borrowed for each in files if each.borrowed is not None and subject.kind == "wheel"}
+    missing |= {"libamdhip64.so": None} if _calls_hip(files, against) else {}
+    is_told = subject.kind in ("wheel", "file", "directory")  # who opens it is open
+    borrowed = {each.borrowed for each in files if each.borrowed is not None and is_told}
     notes = (*variants.notes, *(f"it calls {each} of the interpreter without a DT_NEEDED entry" for each in borrowed))
     there = {each.name for file in files for each in file.unfound if file.own_hip or each.place in HERE}
     nowhere = tuple(name for name in missing if name not in there)
@@ -104,6 +107,28 @@ def _behind_names(loading: Loading, names: list[OpenedName]) -> Loading:
     is_run = loading.is_run or not loading.unfound
     unfound = (*loading.unfound, *(each.name for each in answered))
     return loading._replace(unfound=unfound, shortnames=tuple(shortnames), is_run=is_run)
+
+
+def _behind_opened(loading: Loading, opens: Opening, against: Against) -> Loading:
+    """Return the process in which the libraries of the SDK load, too, that are certain to be opened by their paths.
+
+    The linker walks on from such a library as from one that is needed.
+    """
+    by_name = {linker_name(os.path.basename(path)): path for path in reversed(against.libraries)}
+    paths = tuple(by_name[name] for name in opens.names if name in by_name)
+    if against.installed is None or not paths:
+        return loading
+    directories = sdk_directories(against)
+    found = _native.check_host_files(paths, against.libraries, directories=directories, installed=True).files
+    failing = [file for file in found if file.unfound_alone and (file.by_shortnames or file.by_files)]
+    if not failing:
+        return loading
+    shortnames = dict.fromkeys(row[0] for file in failing for row in rows_of(os.path.basename(file.path)))
+    unfound = dict.fromkeys((*loading.unfound, *(name for file in failing for name in file.unfound_alone)))
+    every = dict.fromkeys((*(loading.shortnames or ()), *shortnames))
+    return loading._replace(
+        unfound=tuple(unfound), shortnames=tuple(every), is_run=loading.is_run or not loading.unfound
+    )
 
 
 def _faults(subject: Subject, files: Iterable[HostFile]) -> Iterator[Problem]:
@@ -156,25 +181,44 @@ def other_release_problem(
 
 
 def _lacks(subject: Subject, files: tuple[HostFile, ...], against: Against, demangle: Demangle) -> Iterator[Problem]:
-    """Yield a problem for each file that lacks something in its libraries, as far as that can be told.
+    """Yield a problem for each cause why files lack something in their libraries, as far as that can be told.
+
+    A library that is too old is one cause, whichever versions the files need of it; so is the system's glibc.
 
     Where libraries of ROCm are not here, nobody knows what is in them; a file may use one that another of the package
     needs and loads. Where they are of another release, that explains what they lack.
     """
     needs = [need for file in files for need in file.needs if need.place not in HERE]
-    lacks_rocm = any(package_of(need.name) is not None for need in needs)
+    lacks_rocm = any(package_of(need.name) is not None for need in needs) or _calls_hip(files, against)
+    causes: dict[object, list[tuple[HostFile, tuple[HostLack, ...]]]] = {}
     for file in files:
         lacks = tuple(each for each in file.lacks if not (lacks_rocm and _may_be_of_rocm(each.library)))
         if lacks:
-            yield _unfit(subject, file, lacks[0], against) or _lack(subject, file, lacks, demangle)
+            is_glibc = any(_glibc(each.version) is not None for each in lacks)
+            names = frozenset(each.name for each in lacks)
+            causes.setdefault("glibc" if is_glibc else lacks[0].library or names, []).append((file, lacks))
+    for having in causes.values():
+        file, lacks = max(
+            having, key=lambda each: max(filter(None, (_glibc(lack.version) for lack in each[1])), default=())
+        )
+        more = f" (and {counted(len(having) - 1, 'more file')})" if len(having) > 1 else ""
+        yield _unfit(subject, file, lacks[0], against, more) or _lack(subject, file, lacks, demangle, more)
+
+
+def _calls_hip(files: tuple[HostFile, ...], against: Against) -> bool:
+    """Return whether a file lacks functions of HIP where no SDK is, and no library is named for them."""
+    return not against.libraries and any(_OF_HIP.match(lack.name or "") for file in files for lack in file.lacks)
 
 
 def _may_be_of_rocm(library: str | None) -> bool:
     return library is None or package_of(library) is not None
 
 
-def _unfit(subject: Subject, file: HostFile, lack: HostLack, against: Against) -> Problem | None:
-    """Return the problem of a library that should have what lacks, in the words of the exception; None: not known."""
+def _unfit(subject: Subject, file: HostFile, lack: HostLack, against: Against, more: str) -> Problem | None:
+    """Return the problem of a library that should have what lacks, in the words of the exception; None: not known.
+
+    more: words for the other files that lack it.
+    """
     said = f"{lack.library}: version `{lack.version}' not found (required by {lack.needing})"
     if lack.name is not None:
         said = f"{lack.needing}: undefined symbol: {lack.name}"
@@ -185,31 +229,34 @@ def _unfit(subject: Subject, file: HostFile, lack: HostLack, against: Against) -
     own = {"subject": os.path.basename(subject.name.rstrip("/"))} if subject.kind != "SDK" else {}
     if package_of(str(lack.library)) is not None and not against.libraries:
         facts.pop("variable", None)  # it leads to the only ROCm
-    return problem(code, subject.shown(path), library=os.path.basename(path), **facts, **own)
+    return problem(code, subject.shown(path), library=os.path.basename(path) + more, **facts, **own)
 
 
-def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangle: Demangle) -> Problem:
+def _lack(subject: Subject, file: HostFile, lacks: tuple[HostLack, ...], demangle: Demangle, others: str) -> Problem:
     """Return the problem of the first file that lacks something: the checked one, or one that it brings in."""
     lacks = tuple(each for each in lacks if each.needing == lacks[0].needing)
     path = subject.shown(lacks[0].needing)
     newest = max(filter(None, (_glibc(lack.version) for lack in lacks)), default=None)
     if newest is not None:
         facts = {"wanted": ".".join(map(str, newest)), "present": glibc_version() or None}
-        return problem("E-LIB-005", path, library=os.path.basename(path), **facts)
+        return problem("E-LIB-005", path, library=os.path.basename(path) + others, **facts)
     spelled = demangle([lack.name for lack in lacks if lack.name is not None]) or {}
-    shown = ", ".join(
-        _version(spelled.get(lack.name, lack.name) if lack.name else None, lack.version) for lack in lacks
-    )
+    by_library: dict[str | None, list[str]] = {}
+    for lack in lacks:
+        name = spelled.get(lack.name, lack.name) if lack.name else None
+        by_library.setdefault(lack.library, []).append(_version(name, lack.version))
     more = file.lack_count - len(file.lacks)
-    where = sorted({lack.library for lack in lacks if lack.library is not None})
-    place = " and ".join(where) + (" does not have" if len(where) == 1 else " do not have") if where else ""
+    shown = [
+        f"{', '.join(names)}{f' and {more} more' if more and len(by_library) == 1 else ''}, which"
+        f" {f'{library} does not have' if library is not None else 'none of its libraries has'}"
+        for library, names in by_library.items()
+    ]
+    also = f"; and {more} more" if more and len(by_library) > 1 else ""
     definers = sorted({os.path.basename(lack.definer) for lack in lacks if lack.definer is not None})
     other = f"; {' and '.join(definers)} of the SDK has it, and is not among its DT_NEEDED" if definers else ""
-    detail = (
-        f"it needs {shown}{f' and {more} more' if more else ''}, which {place or 'none of its libraries has'}{other}"
-    )
+    detail = f"it needs {', and '.join(shown)}{also}{other}"
     facts = {"subject": os.path.basename(subject.name.rstrip("/"))} if subject.kind != "SDK" else {}
-    return problem("E-LIB-020", path, library=os.path.basename(path), detail=detail, **facts)
+    return problem("E-LIB-020", path, library=os.path.basename(path) + others, detail=detail, **facts)
 
 
 def _version(name: str | None, version: str | None) -> str:
@@ -237,7 +284,8 @@ def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str,
     others = [path for path in libraries if os.path.basename(path).startswith("libamdhip64.so")]
     found = (own, *(file.outside_hip for file in files))
     by_path = {os.path.realpath(path): path for path in found if path is not None}
-    for real, path in by_path.items() if subject.kind != "SDK" and others else ():
+    is_sdk = subject.kind == "SDK" or is_of_sdk(subject.distribution)  # whose installation replaces the other
+    for real, path in by_path.items() if not is_sdk and others else ():
         if real not in map(os.path.realpath, others):
             yield problem("W-LIB-026", subject.shown(path), library=subject.shown(path), other=others[0])
 

@@ -104,7 +104,8 @@ def judge(word: str | None, question: Question) -> Verdict:
         installed = question.installed if subject.kind == "SDK" and question.sdk is None else None
         has_comgr = against.installed is not None
         code = _named(subject, judge_code(subject.directories, question.gpus, installed, has_comgr=has_comgr))
-        found += host.problems
+        is_told = any("with glibc" in each.facts["detail"] for each in found)  # what follows from an older glibc
+        found += [each for each in host.problems if not (is_told and each.code == "E-LIB-005")]
         found += _faults(subject, host, code.coverage)
         if subject.kind == "file" and not host.files and not code.coverage.faults:
             found += _of_no_kind(subject.name)
@@ -120,7 +121,8 @@ def judge(word: str | None, question: Question) -> Verdict:
             found.append(problem("W-PKG-027", **lack))
         is_empty = promises_code(alone.tag) and not alone.files and not alone.broken
         lacks = f"none of its files is a library, and {alone.tag} is for wheels with modules" if is_empty else None
-        if alone.tag and (detail := lacks or broken_glibc(alone.tag, alone.files)) is not None:
+        loaded = [file.path for file in host.files if file.path in set(alone.files)]  # others are for other makers
+        if alone.tag and (detail := lacks or broken_glibc(alone.tag, loaded)) is not None:
             facts = {"distribution": alone.distribution, "version": alone.version}
             found.append(problem("W-PKG-030", None, None, detail=detail, **facts))
         if subject.kind == "distribution":
@@ -281,6 +283,7 @@ def _nothing(subject: Subject) -> str:
         return "there is nothing to check: no library, program or GPU code"
     requires = f", and it requires {', '.join(subject.needed_too)}" if subject.needed_too else ""
     kind = "it has no compiled file" if promises_code(subject.tag) else "it is pure Python"
+    kind = f"its libraries are for Windows ({subject.for_windows})" if subject.for_windows else kind
     return f"there is nothing to check: {kind}{requires}"
 
 

@@ -41,13 +41,15 @@ _TABLE = {
     # distribution                   it opens                                                        version of ROCm
     "amdsmi":                  _Row("libamd_smi.so",                                                 is_of_rocm=True),
     "hip-python":              _Row("libamdhip64.so",                                                is_of_rocm=True),
+    "hip-python-interop":      _Row("",                                                              is_of_rocm=True),
     "pyrsmi":                  _Row("librocm_smi64.so",                                              is_of_rocm=False),
     "rocm-bindings-compiler":  _Row("libamd_comgr.so",                                               is_of_rocm=True),
     "rocm-bindings-core":      _Row("",                                                              is_of_rocm=True),
     "rocm-bindings-hip":       _Row("libamdhip64.so libhiprtc.so",                                   is_of_rocm=True),
     "rocm-bindings-libraries": _Row("libhipblas.so libhipblaslt.so libhipfft.so libhiprand.so"
                                     " libhipsolver.so libhipsparse.so libhipsparselt.so",            is_of_rocm=True),
-    "rocm-bindings-systems":   _Row("libamd_smi.so librccl.so libroctx64.so",                        is_of_rocm=True),
+    "rocm-bindings-systems":   _Row("libamd_smi.so libhipfile.so librccl.so libroctx64.so",          is_of_rocm=True),
+    "rocm-llvm-python":        _Row("libamd_comgr.so",                                               is_of_rocm=True),
 }
 # fmt: on
 

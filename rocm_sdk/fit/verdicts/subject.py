@@ -41,7 +41,8 @@ class Subject(NamedTuple):
     the SDK all files), directories are searched for GPU code. needed_too are the distributions that it requires. names
     are pairs of a path that is not the user's, and its name in messages. distribution is the normalised name of a
     wheel's or an installed distribution, "" for others. version_file is the text of its version.py, tag the tag of its
-    file ("cp311-cp311-linux_x86_64"). broken: how many more files are no ELF files, as some of files.
+    file ("cp311-cp311-linux_x86_64"). broken: how many more files are no ELF files, as some of files. for_windows: the
+    name of a library for Windows among the files.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Subject(NamedTuple):
     broken: int = 0
     version_file: str = ""
     tag: str = ""
+    for_windows: str = ""
 
     def shown(self, text: str) -> str:
         """Return the text with the user's names of files."""
@@ -99,10 +101,11 @@ def open_subject(word: str) -> Iterator[Subject]:
         from .wheel import unpacked  # here: its imports take longer than checking a file
 
         with _scratch(word) as root:
-            files, needed, broken = unpacked(word, root)
+            files, needed, broken, for_windows = unpacked(word, root)
             name, version = of_wheel(word)
             tag = "-".join(os.path.basename(word).removesuffix(".whl").split("-")[-3:])
-            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),), name, version, broken, tag=tag)
+            named = Subject(word, "wheel", files, (root,), root, needed, ((root, word),), name, version, broken)
+            yield named._replace(tag=tag, for_windows=for_windows)
     elif os.path.exists(word):
         files = (word,) if _is_elf(word) and not word.endswith(CODE_ENDINGS) else ()
         with _with_its_kernels(word) as (directories, names):
@@ -206,6 +209,8 @@ def of_wheel(path: str) -> tuple[str, str]:
 def _distribution(name: str) -> Subject:
     from rocm_sdk.installed.other_distributions import find
 
+    from .wheel import is_for_windows  # here: its imports take longer than checking a file
+
     found = find(name)
     if found is None:
         advice = "name a file, a wheel, a directory, or a distribution as `pip list` prints it"
@@ -225,6 +230,7 @@ def _distribution(name: str) -> Subject:
         version=found.version,
         version_file=version_file(str(found.locate_file("")), name),
         tag=dict(headers_of((found.read_text("WHEEL") or "").encode())).get("tag", ""),
+        for_windows=next((each.name for each in found.files or () if is_for_windows(each.name)), ""),
     )
 
 

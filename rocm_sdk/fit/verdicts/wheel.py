@@ -40,11 +40,13 @@ class Unpacked(NamedTuple):
     """The paths of the shared libraries and programs, and the names of the distributions that the wheel requires.
 
     broken: how many more files begin as libraries and are none. Some of `files` are so, too, and say what is wrong.
+    for_windows: the name of a library for Windows; "" without one.
     """
 
     files: tuple[str, ...]
     needed: tuple[str, ...]
     broken: int
+    for_windows: str
 
 
 def unpacked(path: str, root: str) -> Unpacked:
@@ -66,7 +68,14 @@ def unpacked(path: str, root: str) -> Unpacked:
                 raise damage(name, "another member is in its place") from error
             except (RocmSdkError, *DAMAGE, OSError) as error:
                 raise of_reading(name, error, "it cannot be read from the archive", tempfile.gettempdir()) from error
-    return Unpacked(tuple(sorted(writer.files)), needed, writer.left_broken)
+    names = (member.filename.rpartition("/")[2] for member in archive.infolist())
+    for_windows = next(filter(is_for_windows, names), "")
+    return Unpacked(tuple(sorted(writer.files)), needed, writer.left_broken, for_windows)
+
+
+def is_for_windows(name: str) -> bool:
+    """Return whether a file is a library for Windows, by its name, which is to be shown."""
+    return name.endswith((".dll", ".pyd")) and name.isprintable()
 
 
 def _reading(path: str, archive: zipfile.ZipFile) -> AbstractContextManager[Wait]:

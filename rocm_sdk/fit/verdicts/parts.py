@@ -1,0 +1,108 @@
+"""The files of a package that are no matter of its import: libraries that nothing in it opens or names.
+
+What the package imports by itself is its verdict: the modules that Python imports by their names, programs, what these
+bring in, and what a file of the package names. The others, as plug-ins for tests, and adapters that another package
+opens, are a line.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from rocm_sdk.errors import RocmSdkError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from rocm_sdk._native import HostFile
+
+    from .subject import Subject
+
+_SOURCES_LIMIT = 64 << 20  # bytes of sources that are searched; what is longer may name each file
+
+
+def judged_elsewhere(subject: Subject, rows: Mapping[str, HostFile]) -> tuple[set[str], set[str]]:
+    """Return the libraries that fail alone and whose own verdict does not count.
+
+    The first set has the ones that other files bring in, whose walks judge them. The second has the ones that nothing
+    in a package imports or names.
+    """
+    failing = [each for each in rows.values() if not (each.is_module or each.is_program or each.fault or _loads(each))]
+    if subject.kind not in ("wheel", "distribution", "directory") or not failing:
+        return set(), set()
+    bringing: dict[str, list[HostFile]] = {}
+    for row in rows.values():
+        absent = {each.name for each in row.unfound}
+        for path in {need.path for need in row.needs if need.path is not None and need.name not in absent}:
+            bringing.setdefault(os.path.realpath(path), []).append(row)
+    brought = {row.path for row in failing if _is_sound_in_another(row, bringing)}
+    alone = [row for row in failing if os.path.realpath(row.path) not in bringing]
+    has_modules = any(row.is_module for row in rows.values())
+    return brought, _unnamed(subject, rows, alone) if alone and has_modules and subject.kind != "directory" else set()
+
+
+def _loads(row: HostFile) -> bool:
+    return not (row.unfound or row.lack_count)
+
+
+def _is_sound_in_another(row: HostFile, bringing: Mapping[str, list[HostFile]]) -> bool:
+    """Return whether a file that brings in a library, by others or itself, finds what the library needs."""
+    names = {each.name for each in row.unfound}
+    seen = {row.path}
+    pending = [row]
+    for each in pending:  # the list grows
+        for other in bringing.get(os.path.realpath(each.path), ()):
+            if other.path in seen:
+                continue
+            lacking = {os.path.realpath(lack.needing) for lack in other.lacks}
+            is_whole = other.lack_count == len(other.lacks) and os.path.realpath(row.path) not in lacking
+            if is_whole and names.isdisjoint(unfound.name for unfound in other.unfound):
+                return True
+            seen.add(other.path)
+            pending.append(other)
+    return False
+
+
+def _unnamed(subject: Subject, rows: Mapping[str, HostFile], failing: list[HostFile]) -> set[str]:
+    """Return the libraries of which no source and no other library has the name."""
+    names = {row.path: os.path.basename(row.path).partition(".so")[0].removeprefix("lib").encode() for row in failing}
+    wanted, left = set(names.values()), _SOURCES_LIMIT
+    with suppress(RocmSdkError, OSError):
+        for text in _texts(subject, (row.path for row in rows.values() if row.path not in names)):
+            wanted -= {name for name in wanted if name in text}
+            left -= len(text)
+            if left < 0 or not wanted:
+                return set()
+        return {path for path, name in names.items() if name in wanted}
+    return set()  # what was not searched may name them
+
+
+def _texts(subject: Subject, libraries: Iterable[str]) -> Iterator[bytes]:
+    """Yield the sources of the modules in Python, and the names that libraries open."""
+    from rocm_sdk._native import inspect_library
+
+    for path in libraries:
+        with suppress(RocmSdkError):  # a program without a dynamic section names nothing
+            yield "\n".join(inspect_library(path, True).opened).encode()
+    if subject.kind == "wheel":
+        yield from _of_wheel(subject.name)
+        return
+    from rocm_sdk.base.files import read_beginning
+    from rocm_sdk.installed.other_distributions import find
+
+    distribution = find(subject.name)
+    for file in (distribution.files or ()) if distribution is not None else ():
+        if file.suffix == ".py":
+            yield read_beginning(str(file.locate()), _SOURCES_LIMIT + 1)
+
+
+def _of_wheel(path: str) -> Iterator[bytes]:
+    from rocm_sdk.fit.code.zip_file import DAMAGE, open_zip
+
+    with open(path, "rb") as file, open_zip(path, file) as archive, suppress(*DAMAGE):
+        for member in archive.infolist():
+            if member.filename.endswith(".py"):
+                with archive.open(member) as stream:
+                    yield stream.read(_SOURCES_LIMIT + 1)
