@@ -203,11 +203,21 @@ def find_libraries(*shortnames: str, overrides: "Overrides" = None, fallback: st
     fallback: where to take a whole ROCm from if no package is installed, in place of ROCM_SDK_FALLBACK.
 
     Raises UnknownLibraryError or PackageNotInstalledError (both ModuleNotFoundError), or LibraryNotFoundError
-    (FileNotFoundError).
+    (FileNotFoundError); for an SDK that is damaged, or wrongly named by a variable, another RocmSdkError that is an
+    ImportError or a FileNotFoundError, with a RocmSdkWarning: callers that take another ROCm then do it in silence.
     """
     from pathlib import Path
 
-    locations = locate_all(*shortnames, overrides=overrides, fallback=fallback)
+    try:
+        locations = locate_all(*shortnames, overrides=overrides, fallback=fallback)
+    except (ImportError, FileNotFoundError) as error:
+        from rocm_sdk import errors
+
+        usual = (errors.UnknownLibraryError, errors.PackageNotInstalledError, errors.LibraryNotFoundError)
+        is_of_variable = getattr(error, "code", None) == "E-ENV-008"
+        if isinstance(error, errors.RocmSdkError) and (is_of_variable or not isinstance(error, usual)):
+            errors.warn(f"{error.message}; {error.fix}", errors.RocmSdkWarning)
+        raise
     return [Path(location.path) for location in locations if location.path is not None]
 
 

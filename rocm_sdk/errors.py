@@ -84,13 +84,17 @@ class LibraryNotFoundError(RocmSdkError, FileNotFoundError, IndexError):
     code = "E-API-001"
 
 
-class LibraryAccessError(RocmSdkError, OSError, IndexError):
-    """The error for a file or directory of the SDK that cannot be read."""
+class LibraryAccessError(RocmSdkError, FileNotFoundError, IndexError):
+    """The error for a file or directory of the SDK that cannot be read.
+
+    The class is a FileNotFoundError, as each error of find_libraries is that or an ImportError: triton catches these
+    two alone.
+    """
 
     code = "E-FILE-007"
 
 
-class BadLibraryError(RocmSdkError, OSError, IndexError):
+class BadLibraryError(RocmSdkError, FileNotFoundError, IndexError):
     """The error for a file that is damaged, is not a shared library, or is one for another machine."""
 
     code = "E-LIB-006"
@@ -102,7 +106,7 @@ class LibraryLoadError(RocmSdkError, OSError):
     code = "E-LIB-001"
 
 
-class BadMetadataError(RocmSdkError, ValueError):
+class BadMetadataError(RocmSdkError, ImportError, ValueError):
     """The error for a damaged `_dist_info.py` or `dist_info.json` of the SDK."""
 
     code = "E-PKG-013"
@@ -114,13 +118,13 @@ class VersionMismatchError(RocmSdkError, RuntimeError):
     code = "E-PKG-015"
 
 
-class EnvironmentOverrideError(RocmSdkError, RuntimeError):
+class EnvironmentOverrideError(RocmSdkError, ImportError, RuntimeError):
     """The error for an environment variable that asks for something that fails; the cause is chained."""
 
     code = "E-ENV-007"
 
 
-class TopologyError(RocmSdkError, OSError):
+class TopologyError(RocmSdkError, FileNotFoundError):
     """The error for files of the kernel about the GPUs that are damaged, or change while they are read."""
 
     code = "E-GPU-004"

@@ -638,7 +638,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The loader reads which drivers there are from files that distribution packages install; wheels cannot put one there.", NULL)
 
     /* ---- the environment ---- */
-    ROW(123, W, ENV, 001, WARNING, "{variable} leads to another ROCm", "{variable|VARIABLE}={value|DIRECTORY}: {path|it} holds {library} too",
+    ROW(123, W, ENV, 001, WARNING, "{variable} leads to another ROCm", "{variable|VARIABLE}={value|DIRECTORY}: {path|it} holds {library} too{more}",
         FIXES({ANY, TRIED, "{removal|unset VARIABLE}"},
               {ANY, WORDS, "unset {$variable}  # or take the directory out of it"}),
         "The dynamic linker and build tools prefer what such variables name to what is in the packages.", NULL)
@@ -792,6 +792,27 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(188, N, LIB, 030, NOTE, "{distribution} brings copies of libraries of ROCm, {size} in all", "{libraries}: packages of the SDK have {more|them}, too",
         FIXES({ANY, WORDS, "Take a build of {distribution} that uses the SDK's libraries: auditwheel repair --exclude 'librocblas.so.*' leaves one out, and its pattern needs the version"}),
         "Tools that repair wheels copy each library that is not excluded. These have names of their own (librocblas-1a2b3c4d.so.5) and keep no state, so that both work in one process.", NULL)
+    ROW(192, W, LIB, 031, WARNING, "triton {version|of this version} does not run where {library} is the HIP of the process", "{source|another package brings it in}; rocm_sdk.find_libraries(\"amdhip64\") returns {other|another file}, and triton compares the two",
+        FIXES({ANY, WORDS, "{removal}"},
+              {ANY, WORDS, "export TRITON_LIBHIP_PATH={$library}  # triton takes this HIP then, and does not ask rocm_sdk"}),
+        "From 3.9 on triton asks rocm_sdk for HIP first. If the process has loaded another file of that name (device and inode count), it raises RuntimeError. TRITON_LIBHIP_PATH, whose file name begins with libamdhip64.so, counts before all.", NULL)
+    ROW(193, W, LIB, 032, WARNING, "amdsmi {version|of this version} calls functions that {library} does not have", "{name}: `import amdsmi` raises AttributeError",
+        FIXES({ANY, WORDS, "Take the amdsmi of the SDK's release in place of this one, or do without it"}),
+        "The amdsmi of the public index binds each function of libamd_smi when it is imported. Releases of the library drop functions.", NULL)
+    ROW(194, E, PKG, 031, ERROR, "jaxlib {version|of this version} does not know {distribution}", "its plugin_support.py names {known|other plug-ins}: the modules for GPUs are None, and calls fail (\"No FFI handler registered\")",
+        FIXES({ANY, WORDS, "rocm-sdk install jax  # jax, jaxlib and the plug-ins that belong together"}),
+        "jaxlib imports the plug-ins whose names it knows: that of ROCm 10 from 0.11.1 on. AMD patches installed copies, so that the file counts, and not the version.", NULL)
+    ROW(195, E, PKG, 032, ERROR, "jax and its plug-ins are of different versions", "{detail}",
+        FIXES({ANY, WORDS, "rocm-sdk install jax  # jax, jaxlib and the plug-ins that belong together"}),
+        "jax, the plug-in and its pjrt are built together, and nothing at run time compares their versions for ROCm.", NULL)
+    ROW(196, N, PKG, 033, NOTE, "the extra with-rocm of {distribution} asks for packages that no known index has", "`pip install '{distribution}[with-rocm]'` fails; version {version|of now} names amd_rocm_hip_runtime_instinct and others",
+        FIXES({ANY, WORDS, "rocm-sdk install jax  # ROCm comes from AMD's packages"}),
+        "The twelve packages of the extra are on neither the public index nor AMD's.", NULL)
+    ROW(197, W, DEVEL, 016, WARNING, "`import transformer_engine` extracts the development tree, and will fail", "ROCM_PATH is not set, there is no /opt/rocm, and {detail}",
+        FIXES({ANY, WORDS, "{install}"},
+              MORE,
+              {ANY, WORDS, "rocm-sdk init  # as the owner of the environment, before others use it"}),
+        "AMD's TransformerEngine looks for ROCM_PATH, /opt/rocm and /opt/rocm/core, and else asks rocm_sdk for the development tree, under rocprofv3, too.", NULL)
     ROW(189, W, FILE, 010, WARNING, "every user of this machine may replace files of the SDK", "{path} is writable by all{more}",
         FIXES({ANY, TRIED, "chmod -R o-w {$directory}"}),
         "The libraries run in the processes of whoever loads them. Whoever may write to a library or to a directory above it decides what runs there.", NULL)

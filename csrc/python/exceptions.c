@@ -30,8 +30,14 @@ const char *rsdk_exceptions_class(rsdk_status status) {
     return exception_names[status];
 }
 
+/* Return the name of the class for an error. A variable with a wrong value is what callers must be able to catch. */
+static const char *class_of(const rsdk_error *error) {
+    bool is_variable = error->status == RSDK_BAD_ARGUMENT && error->code == RSDK_E_ENV_008;
+    return is_variable ? "EnvironmentOverrideError" : rsdk_exceptions_class(error->status);
+}
+
 void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk) {
-    rsdk_exceptions_raise_as(rsdk_exceptions_class(error->status), error, sdk);
+    rsdk_exceptions_raise_as(class_of(error), error, sdk);
 }
 
 static const char *fact_of(const rsdk_error *error, const char *name) {
@@ -87,7 +93,7 @@ bool rsdk_exceptions_check_as(const char *class_name, rsdk_status status, rsdk_e
 }
 
 bool rsdk_exceptions_check(rsdk_status status, rsdk_error *error) {
-    return rsdk_exceptions_check_as(rsdk_exceptions_class(error->status), status, error);
+    return rsdk_exceptions_check_as(class_of(error), status, error);
 }
 
 int rsdk_exceptions_warn(const char *class_name, const char *text) {

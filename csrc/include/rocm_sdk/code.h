@@ -233,7 +233,16 @@ typedef enum rsdk_code {
 
     RSDK_N_PREFIX_011 = 191,
 
-    RSDK_CODE_COUNT = 192
+    RSDK_W_LIB_031 = 192,
+    RSDK_W_LIB_032 = 193,
+
+    RSDK_E_PKG_031 = 194,
+    RSDK_E_PKG_032 = 195,
+    RSDK_N_PKG_033 = 196,
+
+    RSDK_W_DEVEL_016 = 197,
+
+    RSDK_CODE_COUNT = 198
 } rsdk_code;
 /* clang-format on */
 

@@ -14,6 +14,7 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.comgr_places import place_problems
+from rocm_sdk.fit.frameworks import refused_hip
 from rocm_sdk.fit.packages import supported_targets
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.inherited import inherited
@@ -67,7 +68,11 @@ def _check_foreign_directories(installation: Installed, recorder: Recorder) -> N
         found.setdefault(os.path.realpath(path), ({}, library))[0][variable] = None
     for path, (variables, library) in found.items():
         value, line = os.environ[next(iter(variables))], _removal_of(path, variables)
-        recorder.bad("W-ENV-001", path, variable=" and ".join(variables), value=value, library=library, removal=line)
+        named = " and ".join(variables)
+        refused = refused_hip(installation, os.path.join(path, library), named, variables=os.environ)
+        more = f"; triton {refused.facts['version']} does not run with another HIP" if refused is not None else None
+        facts = {"library": library, "removal": line, "more": more}
+        recorder.bad("W-ENV-001", path, variable=named, value=value, **facts)
 
 
 def _check_home(installation: Installed, recorder: Recorder) -> None:

@@ -20,6 +20,7 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.fit.code_problems import lost_archives
+from rocm_sdk.fit.frameworks import framework_problems
 from rocm_sdk.fit.gpu_builds import claimed_build, how_it_came, problem_of_build, proved_build, version_file
 from rocm_sdk.fit.packages import distribution_name
 from rocm_sdk.fit.verdicts.requirements import own_rocm, requirements
@@ -75,14 +76,20 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     _check_leftovers(installation, recorder)
     _check_builds(installation, recorder)
     if installation.is_current:
-        _check_archives(installation, recorder)
-        _check_facts(installation, recorder)
-        _check_search_path(installation, recorder)
-        _check_user_site(installation, recorder)
-        _check_family(installation, recorder)
-        _check_ownership(recorder)
-        if getattr(sys, "frozen", False):
-            recorder.say("W-PKG-012", sys.executable)
+        _check_current(installation, recorder)
+
+
+def _check_current(installation: Installed, recorder: Recorder) -> None:
+    """Run the checks of the SDK that this process uses."""
+    _check_archives(installation, recorder)
+    _check_facts(installation, recorder)
+    _check_search_path(installation, recorder)
+    _check_user_site(installation, recorder)
+    _check_family(installation, recorder)
+    _check_ownership(recorder)
+    _check_frameworks(installation, recorder)
+    if getattr(sys, "frozen", False):
+        recorder.say("W-PKG-012", sys.executable)
 
 
 def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool:
@@ -94,7 +101,14 @@ def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool
     recorder.say("N-PKG-018", core)
     if installation.is_current:
         _check_search_path(installation, recorder)
+        _check_frameworks(installation, recorder)
     return True
+
+
+def _check_frameworks(installation: Installed, recorder: Recorder) -> None:
+    for found in framework_problems(installation):
+        if not found.facts.get("source", "").startswith("LD_LIBRARY_PATH"):  # the subject `environment` says it
+            recorder.add(found)
 
 
 def _places_in_vain(installation: Installed) -> dict[str, object]:

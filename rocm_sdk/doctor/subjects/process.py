@@ -16,6 +16,7 @@ from rocm_sdk.base.users import user_name
 from rocm_sdk.doctor.hanging import hanging_libraries
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
+from rocm_sdk.fit.frameworks import refused_hip
 from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.shared_objects import OF_SYSTEMS
 from rocm_sdk.installed.view import Installed, current
@@ -25,6 +26,7 @@ from rocm_sdk.problems import Problem, problem
 _SINGLE = re.compile(
     r"lib(amdhip64|hsa-runtime64|amd_comgr|LLVM|amd_smi|rocm_smi64|rocprofiler-sdk|hiprtc)(?:-\d\w*)?\.so(?:\.\w+)*"
 )
+_HIP = re.compile(r"libamdhip64\.so(?:\.\w+)*")
 _OF_LLVM = re.compile(r"lib(LLVM|clang)\b")  # SONAMEs: libLLVM.so.19.1, libLLVM-15.so.1, libclang-cpp.so.19.1
 _PROFILER = "rocprofv3"
 _EXTENSION = re.compile(r"/rocm_sdk/_native\.[^/]*so$")
@@ -50,7 +52,9 @@ def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrar
         process = Process(installation, pid)
     except OSError as error:
         return [], [_refusal(pid, error)]
-    problems = [*_duplicates(process), *_foreign(process), *_deleted(process), *_misled(process, pid)]
+    refused = list(_refused_by_triton(process))
+    problems = [*_duplicates(process), *refused, *_deleted(process), *_misled(process, pid)]
+    problems += _foreign(process, {os.path.realpath(each.path or "") for each in refused})
     return process.libraries, [*hanging_libraries(process.installation, pid), *problems]
 
 
@@ -77,8 +81,8 @@ class Process:
         self.mapped = list(_mapped_files(pid))
         variables = _environment_of(pid)
         self.origins = Origins(self.mapped, variables)
-        self._variables = variables | os.environ if self.is_own else variables
-        self.overrides = _overrides(self._variables)
+        self.variables = variables | os.environ if self.is_own else variables
+        self.overrides = _overrides(self.variables)
 
     @cached_property
     def libraries(self) -> list[LoadedLibrary]:
@@ -98,7 +102,7 @@ class Process:
 
     def has_made_global(self, shortname: str) -> bool:
         """Return whether it is the loader that would have made a library of the SDK global here, and still would."""
-        wishes = re.split(r"[,; ]+", self._variables.get("ROCM_SDK_ISOLATE", ""))
+        wishes = re.split(r"[,; ]+", self.variables.get("ROCM_SDK_ISOLATE", ""))
         has_loader = any(_EXTENSION.search(each.path) for each in self.mapped)
         return has_loader and shortname not in wishes and _becomes_global(shortname)
 
@@ -315,14 +319,26 @@ def _advice(process: Process, *origins: Origin) -> dict[str, str | None]:
     return {"variable": variable, "brought_by": tool, "profiler": own if os.path.exists(own) else None}
 
 
-def _foreign(process: Process) -> Iterator[Problem]:
-    """Yield a problem for each ROCm library from outside the SDK, in a process that also has the SDK's."""
+def _refused_by_triton(process: Process) -> Iterator[Problem]:
+    """Yield the problem that the HIP of a process is not the one with which an installed triton runs."""
+    hips = [each.path for each in process.mapped if _HIP.fullmatch(os.path.basename(each.path)) and not each.is_deleted]
+    if hips and not any(map(process.installation.has, map(os.path.realpath, hips))):
+        (origin,) = process.origins.tell(hips[0])
+        found = refused_hip(process.installation, hips[0], f"{origin.text} brings it in", variables=process.variables)
+        yield from (found,) if found is not None else ()
+
+
+def _foreign(process: Process, told: set[str]) -> Iterator[Problem]:
+    """Yield a problem for each ROCm library from outside the SDK, in a process that also has the SDK's.
+
+    told: the files of which something else is said.
+    """
     outside = [each for each in process.libraries if not process.has_of_sdk(each)]
     if len(outside) == len(process.libraries):
         return
     paths = {os.path.realpath(each.location.path) for each in outside if each.location.path is not None}
     wanted = {path for path in paths if process.is_wanted(path) or process.is_llvm_of_others(path)}
-    for path in sorted(paths - wanted):
+    for path in sorted(paths - wanted - told):
         (origin,) = process.origins.tell(path)
         facts = {"source": origin.text, "site": process.installation.site}
         yield problem("W-PROC-002", path, **facts, **_advice(process, origin))

@@ -15,6 +15,7 @@ from rocm_sdk.fit.code_verdict import CodeVerdict, judge_code
 from rocm_sdk.fit.comgr_places import place_problems
 from rocm_sdk.fit.coverage import with_code
 from rocm_sdk.fit.coverage_words import SPIRV_DEPENDS, remarks_on
+from rocm_sdk.fit.frameworks import framework_problems
 from rocm_sdk.fit.gpu_builds import claimed_build, how_it_came, problem_of_build, proved_build, version_file
 from rocm_sdk.fit.image_kinds import image_kinds
 from rocm_sdk.fit.image_kinds import remarks as remarks_of_images
@@ -119,6 +120,8 @@ def judge(word: str | None, question: Question) -> Verdict:
             found = [*of_builds, *(each for each in found if each.code not in _OF_MISSING)]
         if subject.distribution in OF_TORCH and subject.kind == "distribution" and (lack := unmet()) is not None:
             found.append(problem("W-PKG-027", **lack))
+        if subject.kind == "distribution":
+            found += framework_problems(question.installed, (subject.distribution,))
         is_empty = promises_code(alone.tag) and not alone.files and not alone.broken
         lacks = f"none of its files is a library, and {alone.tag} is for wheels with modules" if is_empty else None
         loaded = [file.path for file in host.files if file.path in set(alone.files)]  # others are for other makers
