@@ -125,7 +125,7 @@ test-touched: setup-test $(WHEELS) ## run what `make test` leaves out of the tes
 	@tests="$$(scripts/touched_tests.py '$(strip $(SINCE))')" || exit $$?; \
 	if [[ -n $$tests ]]; then $(RUN_TESTS) rest $$tests $(PYTEST_ARGS); else echo 'nothing that changed has tests of its own'; fi
 
-test-foreign: develop ## check the wheels of tests/foreign/wheels.tsv, which others made: about 1.5 GB from the public index
+test-foreign: develop ## check the wheels of tests/foreign/verdicts.tsv, which others made: about 2 GB from the public index
 	@ROCM_SDK_TEST_FOREIGN=all build/venv-develop/bin/pytest -q --no-header tests/foreign
 
 test-wheels: wheels demo ## use the wheels of `make wheels` in separate Debian systems: the oldest, the newest, emulated AArch64, all without libelf; as root

@@ -29,7 +29,7 @@ from rocm_sdk.problems import problem
 from .conditions import Loading, process_words
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
-from .opening import release_of, requirement_of
+from .opening import least_release_of, release_of, requirement_of
 from .requirements import OF_TORCH, requirements, unmet
 from .subject import Against, Subject, files_of, open_subject, sdk_subject, with_required
 from .tags import broken_glibc, misfit, promises_code
@@ -236,11 +236,12 @@ def _verdict(
     has_code = bool(with_code(code.coverage))
     errors = [each.code.split("-")[1] for each in problems if each.severity == "error"]
     loads = False if "LIB" in errors or "PKG" in errors else host.loads
-    named = release_of(subject.distribution, subject.version) if host.built_for is None else None
-    release = host.built_for if named is None else f"ROCm {named}"
-    words = [_loading(host, loads, release, has_sdk=has_sdk, is_sdk=subject.kind == "SDK"), *host.notes]
-    if loads and named is not None and against.version and not f"{against.version}.".startswith(f"{named}."):
-        words.append(f"it is for {release}, the SDK is {against.version}, and nothing in its files says what it calls")
+    wanted = _wanted(subject, host)
+    words = [_loading(host, loads, wanted.release, has_sdk=has_sdk, is_sdk=subject.kind == "SDK"), *host.notes]
+    if loads and wanted.is_by_name and against.version and wanted.is_other_than(against.version):
+        words.append(
+            f"it is for {wanted.release}, the SDK is {against.version}, and nothing in its files says what it calls"
+        )
     if builds := [each.title for each in problems if each.code in _OF_BUILDS]:
         words = builds[:1]
     elif not host.files and not has_code and not host.opens.names:
@@ -259,14 +260,47 @@ def _verdict(
         works = None
     elif has_code and not (gpus and all(on.runs for on in gpus)):
         works = None  # for which GPU, or by which comgr
-    requirement = host.analysis.requirement if named is None else requirement_of(named)
     lacks_sdk = not has_sdk and (bool(host.opens.absent) or any(map(package_of, host.nowhere)))
-    install = _command_that_installs(requirement) if loads is not True and lacks_sdk else None
-    releases = (host.analysis.first_release, host.analysis.last_release) if named is None else (named, named)
+    install = _command_that_installs(wanted.requirement) if loads is not True and lacks_sdk else None
     said = (gpus, has_code, "; ".join(words), problems)
     return Verdict(
-        subject.name, subject.kind, works, loads, host.loading, *said, releases=releases, code=code, install=install
+        subject.name,
+        subject.kind,
+        works,
+        loads,
+        host.loading,
+        *said,
+        releases=(wanted.first, wanted.last),
+        code=code,
+        install=install,
     )
+
+
+class _Wanted(NamedTuple):
+    """The releases of ROCm that a subject is for. is_by_name: its name and version say more than its files."""
+
+    first: str | None
+    last: str | None
+    release: str | None
+    requirement: str | None
+    is_by_name: bool = False
+
+    def is_other_than(self, version: str) -> bool:
+        """Return whether an SDK of this version is of another release."""
+        first = self.first or ""
+        is_older = int(version.partition(".")[0]) < int(first.partition(".")[0])
+        return is_older if self.last != first else not f"{version}.".startswith(f"{first}.")
+
+
+def _wanted(subject: Subject, host: Host) -> _Wanted:
+    named = release_of(subject.distribution, subject.version) if host.built_for is None else None
+    if named is not None:
+        return _Wanted(named, named, f"ROCm {named}", requirement_of(named), is_by_name=True)
+    found, least = host.analysis, least_release_of((subject.distribution, *subject.needed_too))
+    if least is not None and int((found.first_release or least).partition(".")[0]) < int(least.partition(".")[0]):
+        words = f"ROCm {least} or newer"
+        return _Wanted(least, found.last_release, words, f"rocm[libraries]>={least}", is_by_name=True)
+    return _Wanted(found.first_release, found.last_release, host.built_for, found.requirement)
 
 
 def _command_that_installs(requirement: str | None) -> str | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from .subject import Subject
 
+_PLUGIN = re.compile(r"jax-rocm(6(?=0-)|\d{1,2})0?-(?:plugin|pjrt)")
 _RELEASE = re.compile(r"[0-9]+\.[0-9]+")
 
 
@@ -92,6 +93,15 @@ def release_of(distribution: str, version: str) -> str | None:
     row = _TABLE.get(distribution)
     numbers = _RELEASE.match(version)
     return numbers[0] if row is not None and row.is_of_rocm and numbers is not None else None
+
+
+def least_release_of(names: Iterable[str]) -> str | None:
+    """Return the first release of ROCm that the name of a JAX plug-in, among the names, is for; None without one.
+
+    Its libraries are those of a release before, too: that of ROCm 10 needs libamdhip64.so.7.
+    """
+    majors = [found[1] for found in map(_PLUGIN.fullmatch, names) if found is not None]
+    return f"{max(majors, key=int)}.0" if majors else None
 
 
 def requirement_of(release: str) -> str:
