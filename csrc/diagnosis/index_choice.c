@@ -28,11 +28,16 @@ static bool serves(const rsdk_index_row *row, unsigned long lowest, unsigned lon
            (is_open || lowest <= number_of(row->last[0], row->last[1]));
 }
 
-/* Return whether the word of a stream is behind the numbers of a version, before its local label. */
+/* Return whether what is behind the numbers of a version is of a stream: its word stands before the local label, a word
+ * with a dot at its end in it. The stable stream has no aN, bN, rcN or .devN. */
 static bool is_of_stream(const rsdk_index_row *row, const char *rest) {
-    size_t length = strcspn(rest, "+");
-    const char *found = row->word != NULL ? strstr(rest, row->word) : NULL;
-    return found != NULL && (row->word[0] == '\0' || found < rest + length);
+    size_t length = strcspn(rest, "+"), last = strlen(row->word);
+    const char *found = strstr(rest, row->word);
+    if (last == 0) {
+        return strcspn(rest, "abcdr") >= length;
+    }
+    bool is_label = row->word[last - 1] == '.';
+    return found != NULL && (is_label ? found > rest && strchr("+-._", found[-1]) != NULL : found < rest + length);
 }
 
 /* Return the row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */

@@ -56,7 +56,7 @@ extern const size_t rsdk_installer_count;
 typedef struct rsdk_index_row {
     unsigned first[2], last[2]; /* the releases that it serves, as major and minor; last 0.0: all later ones */
     const char *stream;         /* "stable", "nightly" */
-    const char *word; /* the text behind the numbers of the stream's versions; NULL: the stream has none of its own */
+    const char *word;           /* the text behind the numbers of the stream's versions; "": no word of other builds */
     const char *address;
     const char *requirement; /* the requirement of a command for a whole SDK */
 } rsdk_index_row;

@@ -36,7 +36,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help="targets or families, with commas, or `discrete` or `integrated`: this machine's own; `machine` (the"
         " default): all of its GPUs",
     )
-    parser.add_argument("--rocm", metavar="VERSION", help="a release (10.0, 10.0.1) or a stream (nightly, rc, weekly)")
+    parser.add_argument("--rocm", metavar="VERSION", help="a release (10.0, 10.0.1) or a stream (nightly, rc, bkc, dev)")
     showing = parser.add_mutually_exclusive_group()
     showing.add_argument("--print", action="store_true", help="change nothing, and print the form on stdout")
     showing.add_argument("--dry-run", action="store_true", help="change nothing, and print all commands that would run")

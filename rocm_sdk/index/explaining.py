@@ -17,7 +17,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.users import user_name
 from rocm_sdk.index.web.server import Server, WebError, shown_address, without_user
 from rocm_sdk.index.web.simple_index import files_of_project
-from rocm_sdk.installed.distributions import LOADER
+from rocm_sdk.installed.distributions import LOADER, normalised
 
 from .refusal import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .request import Index
     from .web.simple_index import IndexedFile
 
+SELECTOR = "rocm"
 _SECONDS = 2  # of all questions together
 _NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
 # The wordings of installers: installer, kind, pattern. The first that fits counts. A blank stands for any white space,
@@ -41,7 +42,7 @@ WORDINGS = (
     ("uv", "rights", r"(?:`(?P<name>/[^`\n]+)`|\S+): (?:Permission denied|Operation not permitted|Read-only file system) \(os error"),
     ("pip", "build", r"build dependencies(?: for BY)? did not run.*?that satisfies the requirement (?P<requirement>[^\n(]*?) \(from versions:"),
     ("uv", "build", r"(?:[Ff]ailed to (?:download and )?build `(?P<by>[\w.-]+?)[=@`].*?)?Failed to resolve requirements from `(?:build-system\.requires|setup\.py)[^`]*`.*?No solution found when resolving: `(?P<requirement>[^`\n]+)`"),
-    ("pip", "lack", r"that satisfies the requirement NAME(?P<version>[^\s(;]*)[^\n(]* \(from BY[^)]*\) \(from versions: (?P<versions>[^)\n]*)\)"),
+    ("pip", "lack", r"that satisfies the requirement NAME(?P<version>[^\s(;]{0,200})[^\n(]{0,200} \(from BY[^)]*\) \(from versions: (?P<versions>[^)\n]*)\)"),
     ("pip", "lack", r"that satisfies the requirement (?P<name>rocm-sdk-loader)[^\n(]*\(from versions: none\)"),
     ("uv", "lack", r"Because NAME was not found in the package registry and (?:all versions of )?BY\S* depends? on"),
     ("uv", "lack", r"Because (?P<name>rocm-sdk-loader) was not found in the package registry"),
@@ -63,8 +64,13 @@ _TEXTS = {
     "refused": ("a page of it names {name}, for which the server answers {status}", "ask those who run the index"),
 }
 # fmt: on
-_SHORT = {" ": r"\s+", "NAME": r"(?P<name>[\w.-]+)", "BY": r"(?P<by>[\w.-]+)"}
+_SHORT = {" ": r"\s+", "NAME": r"(?P<name>[\w.-]{1,100})", "BY": r"(?P<by>[\w.-]{1,100})"}  # a name may be hostile
 _STYLES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
+# The words of both for a project that was asked for, and that no page or no fitting file has.
+_UNLISTED = re.compile(
+    r"that satisfies the requirement ([\w.-]{1,100})[^\n(]{0,200}\(from versions: none\)"
+    r"|Because (?:there\s+are\s+no\s+versions\s+of\s+)?([\w.-]{1,100})[^\n,]{0,200}\s+and\s+you\s+require"
+)
 _MOST_NAMED = 4  # versions
 _PARTS_OF_NAME = 5  # of a wheel: name, version, Python, ABI, platform; a build may stand between
 _OWN_REACH = re.compile(r"connection broken by|Failed to fetch|ProxyError|error sending request")
@@ -95,6 +101,8 @@ def explained(destination: Destination, index: Index, project: str, said: str, s
     """Return the error with the cause. said: all words of the installer; shown: the last ones, "" if all were shown."""
     asking = _Asking(index, time.monotonic() + _SECONDS)
     known = _of_words(_STYLES.sub("", said), destination, asking)
+    unlisted = _UNLISTED.search(_STYLES.sub("", said))
+    project = normalised(unlisted[1] or unlisted[2]) if unlisted else project
     page = None if known or index.is_directory else _files_of(asking, project)
     error = page if isinstance(page, WebError) else None
     cause, fix = known or _of_network(destination.installer, asking, project, said, error) or ("", "")
@@ -226,6 +234,9 @@ def _of_error(error: WebError, asking: _Asking, project: str, address: str) -> t
 def _of_missing(error: WebError, asking: _Asking, project: str, address: str, where: str) -> tuple[str, str]:
     """Return the cause and the fix for a page that is not there. Some servers answer 403 for that."""
     own = f"{address.rstrip('/')}/"
+    if project != SELECTOR and isinstance(_files_of(asking, SELECTOR), list):
+        cause = f"{address} does not list {project} (the server answers {error.status})"
+        return cause, "another stream (--rocm), or an index that has it (ROCM_SDK_INDEX)"
     parent, page = asking.nearest(f"{own}{project}/")
     fix = f"{where} must name the directory of the projects, as .../simple/"
     if error.status == 403 and not parent and "www-authenticate" in getattr(_root(error), "headers", {}):

@@ -16,6 +16,7 @@ from .refusal import InstallRefusedError, WrongWordError
 
 _SDK = "sdk"
 _STABLE = "stable"
+_OTHER = "other"  # builds that are not final, of no stream that is known
 
 
 class Index(NamedTuple):
@@ -66,14 +67,17 @@ def choose_index(rocm: str | None) -> Index:
     if site:
         _refuse_no_index(site)
     if row is None and site and rocm is not None:  # that index may have releases that AMD's indexes lack
-        return Index(site, '"$ROCM_SDK_INDEX"', _STABLE, _first_of(rocm))
+        return Index(site, '"$ROCM_SDK_INDEX"', _OTHER if any(map(str.isalpha, rocm)) else _STABLE, _first_of(rocm))
     if row is None:
-        served = ", ".join(dict.fromkeys(f"{first[0]}.{first[1]} and later" for first, *_ in sdk_indexes()))
-        streams = ", ".join(dict.fromkeys(row[2] for row in sdk_indexes()))
-        what = f"--rocm {rocm}: no known index has it"
-        raise InstallRefusedError(what, f"the indexes have {served}, and the streams {streams}")
+        served = ", ".join(f"{row[2]} {_shown_range(*row[:2])}" for row in sdk_indexes())
+        raise InstallRefusedError(f"--rocm {rocm}: no known index has it", f"the indexes have {served}")
     first, _, stream, address, _ = row
     return Index(site or address, '"$ROCM_SDK_INDEX"' if site else address, stream, first)
+
+
+def _shown_range(first: tuple[int, int], last: tuple[int, int]) -> str:
+    begin, end = ".".join(map(str, first)), ".".join(map(str, last))
+    return begin if first == last else f"{begin} to {end}" if last[0] else f"{begin} and later"
 
 
 def _refuse_no_index(site: str) -> None:

@@ -119,6 +119,15 @@ static void the_index_is_the_one_that_has_the_version(void **state) {
     assert_index("rocm==10.1.0a20261101", "https://nightly.repo.amd.com/rocm/whl-next/");
     assert_index("rocm==10.1.0rc2", "https://rc.repo.amd.com/rocm/whl-next/");
     assert_index("rocm==10.1.0.dev0+abcdef", "https://dev.repo.amd.com/rocm/whl-next/");
+    assert_index("rocm==10.1.0a20261101+bkc.20261103", "https://bkc.repo.amd.com/rocm/whl-next/");
+    assert_index("torch==2.14.0+rocm10.2.0a20261201-bkc.20261203", "https://bkc.repo.amd.com/rocm/whl-next/");
+    assert_index("rocm==10.1.0+mybkc.1", OF_10);
+    assert_index("rocm==10.0.0rc4", "https://rocm.prereleases.amd.com/whl-multi-arch/");
+    assert_index("rocm==7.14.0rc2", "https://rocm.prereleases.amd.com/whl-multi-arch/");
+    assert_index("rocm==10.0.1rc1", NULL);
+    assert_index("rocm==10.0.0a20260801", NULL);
+    assert_index("torch==2.13.0+rocm10.0.0.dev0", NULL);
+    assert_index("rocm==10.0.0.post1", OF_10);
     assert_index("rocm==7.*", OF_7);
     assert_index("rocm==10.*", OF_10);
     assert_index("rocm==5.*", NULL);

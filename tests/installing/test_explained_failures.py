@@ -136,6 +136,30 @@ def test_a_page_of_wheels(install: Run, packages: Path, server: Server, installe
     assert "rocm-sdk-build index" in fix(said)
 
 
+@both
+@pytest.mark.parametrize(("product", "status"), [("torch", 404), ("torchvision", 403)])
+def test_a_product_that_the_index_does_not_list(  # noqa: PLR0917 - the form
+    install: Run, packages: Path, server: Server, installer: str, product: str, status: int
+) -> None:
+    write_sdk(packages)
+    write_pages(packages)
+    server.missing = status
+    said = install(product, "--print", "--installer", installer, status=1, ROCM_SDK_INDEX=f"{server.root}/simple/")
+    assert f"{server.root}/simple/ does not list {product} (the server answers {status})" in first(said)
+    assert "another stream (--rocm)" in fix(said)
+
+
+@pytest.mark.parametrize("name", ["torch", "torch" * 10**5, "torch" + "," * 10**5])
+def test_a_product_whose_page_never_ends(packages: Path, server: Server, name: str) -> None:
+    """A name that the metadata of a wheel requires may be long, too."""
+    server.pause = 9
+    index = Index(f"{server.root}/simple/", "there", "stable", (10, 0))
+    destination, start = Destination("python", str(packages), 11, "pip", ("pip",), (), {}), time.monotonic()
+    words = f"that satisfies the requirement {name} (from versions: none)"
+    assert explained(destination, index, "rocm", words, "ERROR").message.endswith("\nERROR")
+    assert time.monotonic() - start < 3.5
+
+
 # ---- passwords
 
 

@@ -45,7 +45,7 @@ def test_the_release(tmp_path: Path, there: str, rocm: str | None, is_wanted: bo
         ("10.0.0a20260101", "stable", False),
         ("10.0.0rc1", "stable", False),
         ("10.0.0a20260101", None, True),
-        ("10.0.0a20260101", "weekly", False),
+        ("10.0.0a20260101", "rc", False),
     ],
 )
 def test_the_stream(
