@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from web_server import serving
 
@@ -93,9 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
             page = index.document(project[1]) if index.page is None else ("text/html", index.page)
             self._send(404 if page is None else 200, *(page or ("text/plain", b"there is none")))
         elif self.path.endswith(".whl.metadata"):
-            wheel = index.wheels / self.path[7:].removesuffix(".metadata")
+            wheel = index.wheels / unquote(self.path[7:]).removesuffix(".metadata")
             self._send(200, "text/plain", member(wheel, "METADATA"))
-        elif self.path.startswith("/files/") and (path := index.wheels / self.path[7:]).is_file():
+        elif self.path.startswith("/files/") and (path := index.wheels / unquote(self.path[7:])).is_file():
             self._send_file(path.read_bytes())
         else:
             self._send(404, "text/plain", b"there is none")

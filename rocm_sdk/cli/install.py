@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "rocm-sdk install torch --print"
 DESCRIPTION = """\
-Install torch, torchvision, torchaudio, JAX, the SDK alone or wheels, with the packages for the GPUs of this machine, at
+Install torch, torchvision, torchaudio, apex, JAX, the SDK or wheels, with the packages for the GPUs of this machine, at
 the exact versions that the installer finds at AMD's index. The command shows its plan, asks, runs the installer, and
 checks the result. With --dry-run it only shows what it would do; with --print it prints the command, or another form.
 Exit status 1 if nothing fits."""
@@ -28,7 +28,7 @@ _FORMATS = ("command", "requirements", "pyproject", "lock", "uv.lock", "environm
 def add_arguments(parser: "ArgumentParser") -> None:
     """Add the arguments: what to install, for which GPUs, of which release, and how."""
     parser.add_argument(
-        "things", nargs="*", metavar="NAME", help="torch, torchvision, torchaudio, jax, sdk (the default), or a wheel"
+        "things", nargs="*", metavar="NAME", help="torch, torchvision, torchaudio, apex, jax, sdk (default), or a wheel"
     )
     parser.add_argument(
         "--gpu",
@@ -36,7 +36,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help="targets or families, with commas, or `discrete` or `integrated`: this machine's own; `machine` (the"
         " default): all of its GPUs",
     )
-    parser.add_argument("--rocm", metavar="VERSION", help="a release (10.0, 10.0.1) or a stream (nightly, rc, bkc, dev)")
+    parser.add_argument("--rocm", metavar="VERSION", help="a release (10.0, 10.0.1) or a stream (nightly, rc, bkc)")
     showing = parser.add_mutually_exclusive_group()
     showing.add_argument("--print", action="store_true", help="change nothing, and print the form on stdout")
     showing.add_argument("--dry-run", action="store_true", help="change nothing, and print all commands that would run")
@@ -143,9 +143,10 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
     from rocm_sdk.terminal.progress import waiting
 
     with waiting("looking at the environment", at_once=True):
-        from rocm_sdk.index.choice import Choice, choose, is_final, works
+        from rocm_sdk.index.choice import Choice, is_final, works
         from rocm_sdk.index.destination import find_destination
         from rocm_sdk.index.forms import UNPINNED, refuse_pair
+        from rocm_sdk.index.public_part import choose_all
         from rocm_sdk.index.refusal import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
         from rocm_sdk.index.request import choose_index, make_requirements
 
@@ -166,7 +167,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
     if destination.obstacle:
         complain(destination.obstacle, OWN_ENVIRONMENT)
     try:
-        choice = choose(requirements, gpus.targets, destination, index)
+        choice = choose_all(requirements, gpus.targets, destination, index)
     except UnreachedIndexError as error:
         if not options.print or options.format not in (None, *UNPINNED):
             raise
@@ -233,8 +234,9 @@ def _warn_of_no_answer(error: "InstallRefusedError", gpus: "GpuChoice") -> None:
 
 
 def _print(options: "Namespace", choice: "Choice", destination: "Destination", index: "Index") -> int:
-    from rocm_sdk.index.forms import environment, form, in_words
+    from rocm_sdk.index.forms import environment, form, in_words, refuse_joint
 
+    refuse_joint("environment" if options.installer == "conda-pip" else options.format or "command", choice, index)
     if options.installer == "conda-pip":
         text = environment(choice, destination, index)
     else:
@@ -252,25 +254,30 @@ def _install(
     from rocm_sdk.base.starting import run_shown
     from rocm_sdk.index.asking import installing_environment, plain_options, start_directory
     from rocm_sdk.index.explaining import explained
-    from rocm_sdk.index.forms import arguments, command, in_words
+    from rocm_sdk.index.forms import arguments, commands, in_words
 
-    following = _following(gpus.targets, destination)
-    tell(command(choice, destination, index))
-    for words in following:
-        tell(in_words(words))
+    following, lacking = _following(gpus.targets, destination), ""
+    installing = commands(choice, destination, index)
+    for line in (*installing, *map(in_words, following)):
+        tell(line)
     if options.dry_run:
         return 0
     if not _agreed(options):
         return 1
-    installing = [*destination.command, *plain_options(destination), *arguments(choice, destination, index)]
-    with start_directory(destination) as empty:
-        environment, heard = installing_environment(destination, index), bytearray()
-        status = run_shown(installing, base=environment, directory=empty, heard=heard)
-    if status != 0:
-        _tell_refusal(explained(destination, index, "rocm", heard.decode(errors="replace")))
-        return 1
+    for requirements, place in ((choice.requirements, index), *choice.further):
+        words = [*destination.command, *plain_options(destination), *arguments(requirements, destination, place)]
+        with start_directory(destination) as empty:
+            environment, heard = installing_environment(destination, place), bytearray()
+            status = run_shown(words, base=environment, directory=empty, heard=heard)
+        if status != 0:
+            _tell_refusal(explained(destination, place, place.project, heard.decode(errors="replace")))
+            if place is index:
+                return 1
+            lacking = ", ".join(map(str, requirements))
     statuses = [run_shown(words) for words in following]
-    return 1 if any(statuses) else 0
+    if lacking:
+        complain(f"installed: {', '.join(map(str, choice.requirements))}; lacking: {lacking}", installing[-1])
+    return 1 if lacking or any(statuses) else 0
 
 
 def _following(targets: tuple[str, ...], destination: "Destination") -> list[list[str]]:

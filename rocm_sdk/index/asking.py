@@ -42,6 +42,7 @@ _LIMITS = {
     "pip": (("PIP_DEFAULT_TIMEOUT", "PIP_TIMEOUT"), ("PIP_RETRIES",)),
     "uv": (("UV_HTTP_TIMEOUT", "UV_REQUEST_TIMEOUT", "HTTP_TIMEOUT"), ("UV_HTTP_RETRIES",)),
 }
+VARIABLES = {"pip": "PIP_INDEX_URL", "uv": "UV_DEFAULT_INDEX"}  # installer -> its index
 # The check of pip's own version asks the same index, and waits for it, too.
 _NO_OTHER_QUESTION = "PIP_DISABLE_PIP_VERSION_CHECK"
 
@@ -172,7 +173,7 @@ def run_installer(
     if done.returncode != 0:
         said = "\n".join(without_passwords(done.stderr).strip().splitlines()[-_LAST_LINES:])
         if index is not None:
-            raise explained(destination, index, "rocm", done.stderr, said or "it says nothing")
+            raise explained(destination, index, index.project, done.stderr, said or "it says nothing")
         raise InstallRefusedError(f"{destination.installer} finds no solution:\n{said}", "see its words above")
     return done
 
@@ -185,9 +186,8 @@ def installing_environment(destination: Destination, index: Index) -> dict[str, 
 def installer_environment(destination: Destination, index: Index) -> dict[str, str]:
     """Return the variables of a process that installs from one index and no further place."""
     unset, added = variables(destination)
-    place = {"pip": "PIP_INDEX_URL", "uv": "UV_DEFAULT_INDEX"}[destination.installer]
     kept = {name: value for name, value in os.environ.items() if name not in unset}
-    made = kept | added | {place: index.address}
+    made = kept | added | {VARIABLES[destination.installer]: index.address}
     return _with_absolute_paths(made) if destination.installer == "pip" else made
 
 

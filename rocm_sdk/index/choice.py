@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .destination import Destination
     from .request import Index
 
+JAX = "jax"
+OURS = ("rocm", "amd-", "jax-rocm")  # AMD's own distributions begin with these
 _PUBLIC_HOSTS = frozenset({"pypi.org", "files.pythonhosted.org", "test.pypi.org", "download.pytorch.org"})
 
 
@@ -36,6 +38,7 @@ class Choice(NamedTuple):
     requirements: tuple[Requirement, ...]
     packages: dict[str, Package]
     notes: tuple[str, ...]
+    further: tuple[tuple[tuple[Requirement, ...], Index], ...] = ()  # what comes afterwards from another index alone
 
     @property
     def release(self) -> str:
@@ -59,13 +62,19 @@ def choose(
     The error is also raised if the installer's choice is not what was asked for.
     """
     answer = ask(requirements, destination, index)
+    found = [numbers_of(answer.packages[name].version) for name in ("apex", "torch") if name in answer.packages]
+    minors = [[*numbers, 0][1] for numbers in found]
+    if len({*minors}) > 1:  # apex 1.N is for torch 2.N, which its metadata do not say
+        fit = {"apex": f"==1.{minors[1]}.*"}
+        requirements = tuple(each._replace(version=fit.get(each.name, each.version)) for each in requirements)
+        answer = ask(requirements, destination, index)
     _check_extras(answer, index)
     placed = with_code(requirements, targets, answer, destination, index)
     answer = placed.answer
     choice = Choice(
         tuple(_exact(_without(each, answer), answer) for each in placed.requirements),
         answer.packages,
-        (*placed.notes, *_changes(answer, destination), *_lack_of_room(answer, destination)),
+        (*placed.notes, *changes(answer, destination), *_lack_of_room(answer, destination)),
     )
     for fault in (*_mixed(choice), *_from_elsewhere(choice, index)):
         raise InstallRefusedError(*fault)
@@ -100,7 +109,7 @@ def _is_wanted(release: str, wanted: str) -> bool:
         exact, is_prefix, _ = wanted.removeprefix("==").partition("*")
         return release.startswith(exact) if is_prefix else same_release(release, exact)
     first, _, end = wanted.removeprefix(">=").partition(",<")
-    return _numbers(first) <= _numbers(release) and (not end or _numbers(release) < _numbers(end))
+    return numbers_of(first) <= numbers_of(release) and (not end or numbers_of(release) < numbers_of(end))
 
 
 def is_final(release: str) -> bool:
@@ -142,6 +151,9 @@ def _mixed(choice: Choice) -> Iterator[tuple[str, str]]:
             yield f"{name} {package.version} is of another release than rocm {release}", fix
         elif label.startswith("rocm") and not _is_label_of(label, release):
             yield f"{name} {package.version} is built for another ROCm than {release}", fix
+    of_jax = [each.version for name, each in choice.packages.items() if f"{name}-rocm".startswith("jax-rocm")]
+    if JAX in choice.packages and len({each.partition("+")[0] for each in of_jax}) > 1:
+        yield f"{JAX} and its plug-ins are of several versions: {', '.join(of_jax)}", fix
     torch = choice.packages.get("torch")
     if torch is not None and "+rocm" not in torch.version:
         yield f"torch {torch.version} is not built for ROCm", fix
@@ -174,11 +186,11 @@ def _from_elsewhere(choice: Choice, index: Index) -> Iterator[tuple[str, str]]:
             )
 
 
-def _changes(answer: Answer, destination: Destination) -> Iterator[str]:
+def changes(answer: Answer, destination: Destination) -> Iterator[str]:
     """Yield a note for each package that gets an older version."""
     for name, package in answer.packages.items():
         before = destination.versions.get(name)
-        if before is not None and _numbers(before) > _numbers(package.version):
+        if before is not None and numbers_of(before) > numbers_of(package.version):
             yield f"{name} {before} is replaced by the older {package.version}"
 
 
@@ -190,7 +202,7 @@ def _lack_of_room(answer: Answer, destination: Destination) -> Iterator[str]:
         yield f"the wheels have {size_text(size)}, and {destination.site} has room for {size_text(free)}"
 
 
-def _numbers(version: str) -> list[int]:
+def numbers_of(version: str) -> list[int]:
     """Return the numbers of a version, with its label, which has the release of ROCm.
 
     The numbers are enough to say which of two versions is older.

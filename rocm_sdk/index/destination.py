@@ -9,7 +9,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import find_program, module_command, question, run
 from rocm_sdk.base.users import user_name
 from rocm_sdk.installed.distributions import LOADER
-from rocm_sdk.installed.installer import further_places, installation_facts, keys_of_pip
+from rocm_sdk.installed.installer import PUBLIC_INDEX, further_places, index_of, installation_facts, keys_of_pip
 from rocm_sdk.installed.other_distributions import versions_in
 
 from .refusal import OWN_ENVIRONMENT, InstallRefusedError
@@ -39,6 +39,7 @@ class Destination(NamedTuple):
     versions: dict[str, str]
     set_in_files: frozenset[str] = frozenset()  # the settings that files of pip have
     obstacle: str = ""  # why nothing can be written there
+    public_index: str = PUBLIC_INDEX  # the index that the installer asks by itself
 
     @property
     def adopting(self) -> list[str]:
@@ -71,7 +72,8 @@ def find_destination(python: str | None, installer: str | None) -> Destination:
     is_fixed = name == "uv" or (os.path.exists(f"{prefix}/pyvenv.cfg") and not is_other)  # else pip may take the user's
     note = facts.get("note", "") if is_fixed else ""
     obstacle = note and f"{user_name(os.geteuid())} may not install there: {note}"
-    return Destination(python, site, int(minor), name, command, places, versions_in(site), keys, obstacle)
+    asks = index_of(name, prefix) or PUBLIC_INDEX
+    return Destination(python, site, int(minor), name, command, places, versions_in(site), keys, obstacle, asks)
 
 
 def _active_python() -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .request import Index
     from .web.simple_index import IndexedFile
 
-SELECTOR = "rocm"
 _SECONDS = 2  # of all questions together
 _NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
 # The wordings of installers: installer, kind, pattern. The first that fits counts. A blank stands for any white space,
@@ -202,14 +201,14 @@ def _of_network(
 
 def _of_error(error: WebError, asking: _Asking, project: str, address: str) -> tuple[str, str]:
     host = urlsplit(address).hostname or address
-    where = "ROCM_SDK_INDEX" if "ROCM_SDK_INDEX" in os.environ else "the address"
+    where = asking.asked.shown[2:-1] if asking.asked.shown.startswith('"$') else "the address"
     cause, proxy, down = _root(error), _proxy_of(address), f"check {where}; the server may be down"
     if error.status == 407 or "Tunnel connection failed: 407" in str(cause):
         name, via, has_user = proxy or ("http_proxy", host, False)
         refuses = f"refuses the password that {name} has" if has_user else "asks for a password"
         return f"the proxy {via} {refuses}", f"put the right one into {name}, as http://USER:PASSWORD@HOST:PORT"
     if error.status == 401:
-        place = "ROCM_SDK_INDEX" if asking.asked.has_password else "~/.netrc"
+        place = where if asking.asked.has_password else "~/.netrc"
         is_given = asking.server().request(asking.asked.address).has_header("Authorization")
         refuses = f"refuses the password that {place} has" if is_given else "asks for a password"
         return f"{host} {refuses}", f"put the right one into {place}"
@@ -234,7 +233,7 @@ def _of_error(error: WebError, asking: _Asking, project: str, address: str) -> t
 def _of_missing(error: WebError, asking: _Asking, project: str, address: str, where: str) -> tuple[str, str]:
     """Return the cause and the fix for a page that is not there. Some servers answer 403 for that."""
     own = f"{address.rstrip('/')}/"
-    if project != SELECTOR and isinstance(_files_of(asking, SELECTOR), list):
+    if project != asking.asked.project and isinstance(_files_of(asking, asking.asked.project), list):
         cause = f"{address} does not list {project} (the server answers {error.status})"
         return cause, "another stream (--rocm), or an index that has it (ROCM_SDK_INDEX)"
     parent, page = asking.nearest(f"{own}{project}/")

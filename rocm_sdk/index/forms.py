@@ -10,6 +10,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
 
 from .asking import compiling, plain_options, pre_releases, run_installer, variables
+from .choice import OURS
 from .refusal import InstallRefusedError, WrongWordError
 
 TYPE_CHECKING = False
@@ -18,25 +19,27 @@ if TYPE_CHECKING:
 
     from .choice import Choice
     from .destination import Destination
-    from .request import Index
+    from .request import Index, Requirement
 
-_OURS = ("rocm", "amd-", "jax-rocm")  # AMD's own distributions begin with these
+_APART = ("command", "pyproject", "uv.lock")  # the forms that keep two indexes apart
 UNPINNED = ("command", "requirements", "environment")  # the forms that need no answer of the index
 _INDEX = "rocm"  # its name in files of uv
 
 
-def arguments(choice: Choice, destination: Destination, index: Index) -> list[str]:
+def arguments(requirements: Iterable[Requirement], destination: Destination, index: Index) -> list[str]:
     """Return the words that follow `install`, without the index."""
-    return [*pre_releases(destination, index), *map(str, choice.requirements)]
+    return [*pre_releases(destination, index), *map(str, requirements)]
 
 
-def command(choice: Choice, destination: Destination, index: Index) -> str:
-    """Return the command that installs the choice, for a shell."""
+def commands(choice: Choice, destination: Destination, index: Index) -> list[str]:
+    """Return the commands that install the choice, for a shell, each from one index."""
     unset, added = variables(destination)
     prefix = [word for name in unset for word in ("-u", name)] + [f"{name}={value}" for name, value in added.items()]
     option = "--default-index" if destination.installer == "uv" else "--index-url"
     words = [*(["env", *prefix] if prefix else []), *destination.command, *plain_options(destination)]
-    return f"{in_words(words)} {option} {index.shown} {in_words(arguments(choice, destination, index))}"
+    calls = ((choice.requirements, index), *choice.further)
+    begin = f"{in_words(words)} {option}"
+    return [f"{begin} {place.shown} {in_words(arguments(each, destination, place))}" for each, place in calls]
 
 
 def in_words(words: Iterable[str]) -> str:
@@ -55,6 +58,13 @@ def refuse_pair(installer: str, name: str, index: Index) -> None:
         )
 
 
+def refuse_joint(name: str, choice: Choice, index: Index) -> None:
+    """Raise InstallRefusedError for a form that cannot keep the indexes of the choice apart."""
+    for requirements, place in choice.further if name not in _APART else ():
+        what = f"--format {name} cannot keep {index.shown} and {place.shown} apart, which has {requirements[0].name}"
+        raise InstallRefusedError(what, f"ROCm's names can be anybody's there. These can: {', '.join(_APART)}")
+
+
 def form(name: str, choice: Choice, destination: Destination, index: Index) -> str:
     """Return the text of a form, which refuse_pair has let through."""
     return _MAKERS[destination.installer, name](choice, destination, index)
@@ -69,7 +79,7 @@ def pairs() -> str:
 
 def _commands(choice: Choice, destination: Destination, index: Index) -> str:
     """Return the command, and the one that takes over the files of this package, if it is there."""
-    lines = [command(choice, destination, index)]
+    lines = commands(choice, destination, index)
     if destination.adopting:
         lines.append(in_words(destination.adopting))
     return "\n".join(lines) + "\n"
@@ -86,7 +96,8 @@ def _lock_of_pip(choice: Choice, destination: Destination, index: Index) -> str:
     """Return the lock of `pip lock`, which pip calls experimental."""
     locking = [*destination.command[:-1], "lock", "--quiet", "--output", "-"]
     try:
-        return run_installer([*locking, *arguments(choice, destination, index)], destination, index, None).stdout
+        words = arguments(choice.requirements, destination, index)
+        return run_installer([*locking, *words], destination, index, None).stdout
     except InstallRefusedError as error:
         if "unknown command" not in error.message:
             raise
@@ -125,6 +136,7 @@ def _project(choice: Choice, destination: Destination, index: Index) -> str:
     extras = {normalised(each.name): each for each in choice.requirements}
     ours = {name: package for name, package in sorted(choice.packages.items()) if _is_ours(name, package.version)}
     lines = [str(extras[name]) if name in extras else f"{name}=={ours[name].version}" for name in ours]
+    lines += [str(each) for requirements, _ in choice.further for each in requirements]
     return "\n".join(
         [
             "[project]",
@@ -150,7 +162,7 @@ def _project(choice: Choice, destination: Destination, index: Index) -> str:
 
 
 def _is_ours(name: str, version: str) -> bool:
-    return name.startswith(_OURS) or "+rocm" in version
+    return name.startswith(OURS) or "+rocm" in version
 
 
 def environment(choice: Choice, destination: Destination, index: Index) -> str:

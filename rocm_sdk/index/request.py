@@ -26,6 +26,7 @@ class Index(NamedTuple):
     shown: str
     stream: str
     first_release: tuple[int, int]
+    project: str = "rocm"  # one that it has
 
     @property
     def is_stable(self) -> bool:
@@ -69,15 +70,11 @@ def choose_index(rocm: str | None) -> Index:
     if row is None and site and rocm is not None:  # that index may have releases that AMD's indexes lack
         return Index(site, '"$ROCM_SDK_INDEX"', _OTHER if any(map(str.isalpha, rocm)) else _STABLE, _first_of(rocm))
     if row is None:
-        served = ", ".join(f"{row[2]} {_shown_range(*row[:2])}" for row in sdk_indexes())
-        raise InstallRefusedError(f"--rocm {rocm}: no known index has it", f"the indexes have {served}")
+        served = ", ".join("{2} {0[0]}.{0[1]} to {1[0]}.{1[1]}".format(*row) for row in sdk_indexes())
+        fix = f"the indexes have {served.replace('to 0.0', 'and later')}"
+        raise InstallRefusedError(f"--rocm {rocm}: no known index has it", fix)
     first, _, stream, address, _ = row
     return Index(site or address, '"$ROCM_SDK_INDEX"' if site else address, stream, first)
-
-
-def _shown_range(first: tuple[int, int], last: tuple[int, int]) -> str:
-    begin, end = ".".join(map(str, first)), ".".join(map(str, last))
-    return begin if first == last else f"{begin} to {end}" if last[0] else f"{begin} and later"
 
 
 def _refuse_no_index(site: str) -> None:
@@ -128,7 +125,8 @@ def make_requirements(
         is_exact = release.startswith("==")
         major = (rocm or "").partition(".")[0] if is_exact else str(index.first_release[0])
         for other in filter(None, companions.replace("{major}", major).split(",")):
-            found[other] = Requirement(other, (), "", "", "")
+            of_other = rows[other][2] if other in rows else ""
+            found.setdefault(other, Requirement(other, devices if of_other else (), of_other, "", ""))
     return tuple(found.values())
 
 

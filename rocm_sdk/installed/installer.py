@@ -27,7 +27,8 @@ _SITES = frozenset({"site-packages", "dist-packages"})
 _SYSTEM_PREFIXES = ("/usr",)
 
 # The index that an installer asks by default, which has placeholders under the names of the SDK's packages.
-_PUBLIC_INDEXES = frozenset({"https://pypi.org/simple", "https://pypi.python.org/simple"})
+PUBLIC_INDEX = "https://pypi.org/simple"
+_PUBLIC_INDEXES = frozenset({PUBLIC_INDEX, "https://pypi.python.org/simple"})
 _UV_SECTIONS = frozenset({"", "pip"})  # of uv.toml, or below [tool.uv]
 
 # Installer -> keys of settings that name further places, variables, sections of its files.
@@ -227,11 +228,12 @@ def _source(installer: str, prefix: str | None) -> str | None:
 
     An index of the configuration is not repeated: it may hold a password.
     """
-    index = _index_of(installer, prefix)
+    index = index_of(installer, prefix)
     return None if index is None or index.rstrip("/") in _PUBLIC_INDEXES else ""
 
 
-def _index_of(installer: str, prefix: str | None) -> str | None:
+def index_of(installer: str, prefix: str | None) -> str | None:
+    """Return the index that an installer takes packages from, as its configuration says; None if that does not."""
     return _index_of_uv() if installer.startswith("uv") else _index_of_pip(prefix or sys.prefix)
 
 

@@ -437,7 +437,7 @@ def test_streams_and_releases(install: Run) -> None:
     for build in ("10.0.0a20260801", "10.0.1rc1", "weekly"):
         unknown = install("sdk", "--print", "--rocm", build, status=1, ROCM_SDK_INDEX="")
         assert f"--rocm {build}: no known index has it" in unknown.stderr
-        assert "rc 10.0, rc 7.10 to 7.14, nightly 7.10 to 7.14, stable 7.10 to 7.14" in unknown.stderr
+        assert "rc 10.0 to 10.0, rc 7.10 to 7.14, nightly 7.10 to 7.14, stable 7.10 to 7.14" in unknown.stderr
     asked = install("sdk", "--print", "--rocm", "6.4", status=1)  # the site's index may have it
     assert 'pip finds no solution at "$ROCM_SDK_INDEX"' in asked.stderr
     said = install("sdk", "--print", "--rocm", "nightly", "--installer", "uv")
