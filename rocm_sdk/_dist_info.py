@@ -9,7 +9,7 @@ from collections.abc import Iterator, MutableMapping
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 
-from rocm_sdk.errors import PackageNotInstalledError, RocmSdkWarning, TopologyError, warn
+from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError, RocmSdkWarning, TopologyError, warn
 
 from ._native import LoadedLibrary, _preloaded, catalog, choose_family, packages, sdk_facts, sdk_root
 
@@ -105,7 +105,16 @@ class LibraryEntry:
         self.dll_pattern = dll_pattern
         self.posix_relpath = posix_relpath
         self.windows_relpath = "bin"
-        self.optional = optional
+        self._optional = optional
+
+    @property
+    def optional(self) -> bool:
+        """True if the installed SDK may lack the library: no SDK needs to have it, or it leaves with this release."""
+        try:
+            rows = catalog(_fact("__version__"))
+        except RocmSdkError:
+            return self._optional
+        return any(name == self.shortname and optional for name, *_, optional in rows)
 
     def __repr__(self) -> str:
         return f"LibraryEntry({self.shortname!r}, {self.package.logical_name!r}, {self.so_pattern!r})"

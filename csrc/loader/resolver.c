@@ -9,6 +9,7 @@
 #include "loader/resolver.h"
 #include "sdk/layout.h"
 #include "sdk/open_sdk.h"
+#include "sdk/record.h"
 #include "sdk/tables.h"
 
 typedef struct resolution {
@@ -106,9 +107,18 @@ static rsdk_status by_soname(resolution *r, bool *is_found, rsdk_error *error) {
     return RSDK_OK;
 }
 
+/* Return whether the SDK may lack the library. A library that leaves the SDK and that RECORD lists was there, and is
+ * lost. */
 static rsdk_status is_optional(resolution *r, bool *is_found, rsdk_error *error) {
-    (void)error;
-    *is_found = r->entry->is_optional && r->first_failure->status == RSDK_OK;
+    const rsdk_catalog_entry *e = r->entry;
+    rsdk_sdk *sdk = r->inventory->sdk;
+    rsdk_recorded_file file = {0};
+    if (r->first_failure->status == RSDK_OK && rsdk_catalog_leaving(e, rsdk_sdk_version(sdk)) != NULL) {
+        RSDK_TRY(rsdk_record_find_in_package(sdk, e->package, e->so_pattern, r->inventory->arena, &file, error));
+        *is_found = file.distribution == NULL;
+    } else {
+        *is_found = e->is_optional && r->first_failure->status == RSDK_OK;
+    }
     return RSDK_OK;
 }
 
@@ -292,6 +302,17 @@ rsdk_status rsdk_resolver_find_installed(rsdk_inventory *inventory, rsdk_locatio
     return RSDK_OK;
 }
 
+/* Tell who asks for a library that has left the SDK what takes its place. A preload says nothing: a framework of an
+ * older release lists it, and does without. */
+static void warn_of_successor(rsdk_sdk *sdk, const rsdk_location *location) {
+    const char *version = rsdk_sdk_version(sdk);
+    const rsdk_leaving_library *row = rsdk_catalog_leaving(rsdk_catalog_find(location->shortname), version);
+    if (row != NULL && location->path == NULL) {
+        rsdk_sdk_warn(sdk, "%s: ROCm %s has no such library any more: %s replaces it", row->shortname, version,
+                      row->successor);
+    }
+}
+
 /* Let the texts live as long as the SDK. */
 static rsdk_status keep_texts(rsdk_sdk *sdk, rsdk_location *location, rsdk_error *error) {
     const char **texts[] = {&location->path, &location->soname};
@@ -310,6 +331,7 @@ rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames,
     rsdk_inventory inventory = rsdk_inventory_make(sdk, &arena, false);
     rsdk_status status = rsdk_resolver_find_all(&inventory, shortnames, count, locations, error);
     for (size_t i = 0; i < count && status == RSDK_OK; i++) {
+        warn_of_successor(sdk, &locations[i]);
         status = keep_texts(sdk, &locations[i], error);
     }
     for (size_t i = 0; i < count && status != RSDK_OK; i++) {

@@ -6,6 +6,7 @@
 #include "methods.h"
 #include "result_types.h"
 #include "sdk/dist_info.h"
+#include "sdk/tables.h"
 #include "sdk_answers.h"
 
 static rsdk_status look(rsdk_sdk *sdk, void *context, rsdk_error *error) {
@@ -167,21 +168,24 @@ static PyObject *package_directory(PyObject *module, PyObject *name) {
     return result;
 }
 
-static PyObject *build_catalog_row(const rsdk_module_state *state, const void *list, size_t index) {
+static PyObject *build_catalog_row(const rsdk_module_state *state, const void *version, size_t index) {
     (void)state;
-    (void)list;
     const rsdk_catalog_entry *entry = rsdk_catalog_get(index);
+    const bool is_optional = entry->is_optional || rsdk_catalog_leaving(entry, version) != NULL;
     return Py_BuildValue("(sssssN)", entry->shortname, rsdk_package_get(entry->package)->name, entry->so_pattern,
-                         entry->dll_pattern, entry->directory, PyBool_FromLong(entry->is_optional));
+                         entry->dll_pattern, entry->directory, PyBool_FromLong(is_optional));
 }
 
 PyDoc_STRVAR(catalog_doc,
-             "catalog()\n--\n\n"
-             "The catalog of shortnames: tuples (shortname, package, so_pattern, dll_pattern, directory, optional).");
+             "catalog(version=None, /)\n--\n\n"
+             "The catalog of shortnames: tuples (shortname, package, so_pattern, dll_pattern, directory, optional).\n"
+             "version: of an SDK, whose release may lack more libraries than others.");
 
-static PyObject *catalog(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_catalog_row, NULL, rsdk_catalog_size());
+static PyObject *catalog(PyObject *module, PyObject *args) {
+    const char *version = NULL;
+    return PyArg_ParseTuple(args, "|z", &version)
+               ? rsdk_result_tuple(rsdk_state_get(module), build_catalog_row, version, rsdk_catalog_size())
+               : NULL;
 }
 
 static PyObject *build_package_row(const rsdk_module_state *state, const void *list, size_t index) {
@@ -208,7 +212,7 @@ PyMethodDef rsdk_sdk_methods[] = {
     {"sdk_facts", sdk_facts, METH_NOARGS, sdk_facts_doc},
     {"built_targets", built_targets, METH_NOARGS, built_targets_doc},
     {"package_directory", package_directory, METH_O, package_directory_doc},
-    {"catalog", catalog, METH_NOARGS, catalog_doc},
+    {"catalog", catalog, METH_VARARGS, catalog_doc},
     {"packages", packages, METH_NOARGS, packages_doc},
     {NULL, NULL, 0, NULL},
 };

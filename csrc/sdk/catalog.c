@@ -1,5 +1,6 @@
 /* Look-ups in the tables: by shortname, and the names that resemble one. */
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -61,6 +62,20 @@ bool rsdk_catalog_is_opened_unversioned(const char *linker_name) {
         }
     }
     return false;
+}
+
+const rsdk_leaving_library *rsdk_catalog_leaving(const rsdk_catalog_entry *entry, const char *version) {
+    char *end = NULL;
+    const unsigned long major = version != NULL ? strtoul(version, &end, 10) : 0;
+    const unsigned long minor = end != NULL && *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    for (size_t i = 0; i < rsdk_leaving_library_count; i++) {
+        const rsdk_leaving_library *row = &rsdk_leaving_libraries[i];
+        const bool is_since = major != row->since.major ? major > row->since.major : minor >= row->since.minor;
+        if (is_since && strcmp(row->shortname, entry->shortname) == 0) {
+            return row;
+        }
+    }
+    return NULL;
 }
 
 static bool is_of_variables(char c) {

@@ -52,6 +52,13 @@ const rsdk_catalog_entry rsdk_library_table[] = {
     {"LLVM",                     RSDK_CORE,      "libLLVM[-.]*so*",                    "",                  LLVM_LIB,               true,     NULL},
     {"clang",                    RSDK_CORE,      "libclang.so*",                       "libclang*.dll",     LLVM_LIB,               true,     NULL},
 };
+
+/* Libraries that the SDK may lack from a release on: packages of that release have them, or have them no more. */
+const rsdk_leaving_library rsdk_leaving_libraries[] = {
+    /* shortname     since     successor */
+    {"rocm_smi64", {10, 1}, "libamd_smi"},
+};
 /* clang-format on */
 
 const size_t rsdk_library_count = sizeof rsdk_library_table / sizeof *rsdk_library_table;
+const size_t rsdk_leaving_library_count = sizeof rsdk_leaving_libraries / sizeof *rsdk_leaving_libraries;

@@ -189,24 +189,27 @@ rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_reco
     return RSDK_OK;
 }
 
+rsdk_status rsdk_record_find_in_package(rsdk_sdk *sdk, rsdk_package_id package, const char *pattern, rsdk_arena *arena,
+                                        rsdk_recorded_file *found, rsdk_error *error) {
+    const char *directory = NULL;
+    bool has_any = false;
+    rsdk_status status = rsdk_sdk_package_directory(sdk, package, &directory, NULL);
+    if (status != RSDK_OK) { /* not installed */
+        return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+    }
+    const char *site = rsdk_path_parent(arena, directory);
+    RSDK_NEED(site, error);
+    query q = {.site = site, .pattern = pattern, .directory = rsdk_path_name(directory)};
+    RSDK_TRY(ask_site(arena, &q, &has_any, found, error));
+    found->has_records |= has_any;
+    return RSDK_OK;
+}
+
 rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena *arena, rsdk_recorded_file *found,
                                   rsdk_error *error) {
     *found = (rsdk_recorded_file){0};
     for (unsigned id = 0; found->distribution == NULL && id < RSDK_PACKAGE_COUNT; id++) {
-        const char *directory = NULL;
-        bool has_any = false;
-        rsdk_status status = rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL);
-        if (status == RSDK_NO_MEMORY) {
-            return rsdk_fail_no_memory(error);
-        }
-        if (status != RSDK_OK) {
-            continue; /* not installed */
-        }
-        const char *site = rsdk_path_parent(arena, directory);
-        RSDK_NEED(site, error);
-        query q = {.site = site, .pattern = pattern, .directory = rsdk_path_name(directory)};
-        RSDK_TRY(ask_site(arena, &q, &has_any, found, error));
-        found->has_records |= has_any;
+        RSDK_TRY(rsdk_record_find_in_package(sdk, (rsdk_package_id)id, pattern, arena, found, error));
     }
     return RSDK_OK;
 }

@@ -18,7 +18,12 @@ typedef struct rsdk_recorded_file {
 /* Look up `path`, an absolute path, in the RECORDs of the directory above it that has some. */
 rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_recorded_file *found, rsdk_error *error);
 
-/* Look for a file that is not there and whose name matches a pattern (glob(7)), in any platform directory. */
+/* Look for a file that is not there and whose name matches a pattern (glob(7)), in the platform directory of a package,
+ * which may be absent. *found is an entry of an earlier call, or empty. */
+rsdk_status rsdk_record_find_in_package(rsdk_sdk *sdk, rsdk_package_id package, const char *pattern, rsdk_arena *arena,
+                                        rsdk_recorded_file *found, rsdk_error *error);
+
+/* Look for such a file in any platform directory. */
 rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena *arena, rsdk_recorded_file *found,
                                   rsdk_error *error);
 

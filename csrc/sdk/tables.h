@@ -25,6 +25,25 @@ bool rsdk_catalog_is_opened_unversioned(const char *linker_name);
 
 extern const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT];
 
+/* {6, 4} for ROCm 6.4. */
+typedef struct rsdk_release {
+    unsigned major, minor;
+} rsdk_release;
+
+/* A library of the catalog that leaves the SDK. */
+typedef struct rsdk_leaving_library {
+    const char *shortname;
+    rsdk_release since;    /* the first release that may lack it */
+    const char *successor; /* "libamd_smi" */
+} rsdk_leaving_library;
+
+extern const rsdk_leaving_library rsdk_leaving_libraries[];
+extern const size_t rsdk_leaving_library_count;
+
+/* Return the row of a library that an SDK of this version ("10.1.0a20261120") may lack; NULL: the SDK must have the
+ * library, or its version is not known. */
+const rsdk_leaving_library *rsdk_catalog_leaving(const rsdk_catalog_entry *entry, const char *version);
+
 /* A directory, within a platform directory, whose libraries belong to the SDK. */
 typedef struct rsdk_library_place {
     const char *path;
@@ -36,11 +55,6 @@ extern const size_t rsdk_library_place_count;
 
 extern const rsdk_package_id rsdk_library_packages[];
 extern const size_t rsdk_library_package_count;
-
-/* {6, 4} for ROCm 6.4. */
-typedef struct rsdk_release {
-    unsigned major, minor;
-} rsdk_release;
 
 /* The name that dlopen is called with. */
 typedef enum rsdk_opened_name {

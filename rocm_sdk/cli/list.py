@@ -28,7 +28,8 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.installed.view import current
 
     installed = current()
-    rows = zip(catalog(), _places(installed), strict=True)
+    places = _places(installed)
+    rows = zip(catalog(installed.version), places, strict=True)
     libraries = [_document(shortname, package, optional, place) for (shortname, package, *_, optional), place in rows]
     if options.installed:
         libraries = [each for each in libraries if each["path"] is not None]

@@ -55,6 +55,15 @@ def test_the_established_list(sample: Path) -> None:
     assert done.stderr == "requires: rocm[libraries]==5.2.*\n"
 
 
+@pytest.mark.parametrize(("version", "is_there"), [("10.0.1", True), ("10.1.0a20261120", False), ("10.2.0", False)])
+def test_the_established_list_of_later_releases(sample: Path, version: str, is_there: bool) -> None:
+    """A library that leaves the SDK is in the list of releases that have it."""
+    done = run(sample, "--shortnames", "--version", version)
+    assert ("'rocm_smi64'" in done.stdout) is is_there
+    names = [name for name in ESTABLISHED if is_there or name != "rocm_smi64"]
+    assert f"preload_shortnames={names!r}," in done.stdout
+
+
 @pytest.mark.parametrize(
     ("version", "wanted", "fits", "not_fits"),
     [

@@ -1,10 +1,13 @@
 """find_libraries and locate: from shortnames to files, and what they say when there is none."""
 
 import ast
+import json
 import re
+import sys
 
 import pytest
-from sample_site import CORE, LIBRARIES, Site, run_python
+from programs import completed
+from sample_site import CORE, DIST_INFO, LIBRARIES, Site, clean_environment, run_python
 
 import rocm_sdk
 from rocm_sdk import _native
@@ -111,6 +114,71 @@ def test_declared_absent_is_skipped(site: Site) -> None:
         "hipdnn is absent (declared)"
         in site.run("import rocm_sdk; rocm_sdk.preload_libraries('hipdnn')", ROCM_SDK_VERBOSE="1").stderr
     )
+
+
+SMI = f"{CORE}/lib/librocm_smi64.so.1"
+# Version of the SDK, the row of core's RECORD (None: no RECORD), and the code of the error; "": the SDK may lack it.
+LEAVING = [
+    ("10.1.0", "rocm_sdk_core/__init__.py", ""),
+    ("10.1.0a20261120", "rocm_sdk_core/__init__.py", ""),
+    ("10.2.0.dev0", None, ""),
+    ("11.0.0+bkc.20270101", f"{LIBRARIES}/lib/librocm_smi64.so.1", ""),
+    ("10.1.0", SMI, "E-FILE-001"),  # RECORD lists it: it is lost
+    ("10.1.0rc1", f'"{SMI}"', "E-FILE-001"),
+    ("10.0.0", "rocm_sdk_core/__init__.py", "E-API-001"),
+    ("7.13.0", None, "E-API-001"),
+]
+
+
+def of_version(site: Site, version: str, row: str | None) -> Site:
+    """Make the SDK one of this version, with one row in core's RECORD."""
+    site.library("libroctx64.so.4", "int roctxMarkA(const char *text) { return 0; }")
+    site.write("rocm_sdk_core/_dist_info.py", DIST_INFO.replace("7.10.0", version))
+    if row is not None:
+        site.write(f"rocm_sdk_core-{version}.dist-info/RECORD", f"{row},,\n")
+    return site
+
+
+@pytest.mark.parametrize(("version", "row", "code"), LEAVING)
+def test_a_library_that_leaves_the_sdk(site: Site, version: str, row: str | None, code: str) -> None:
+    """From 10.1 on, librocm_smi64 may be absent; a file that RECORD lists is lost in any version."""
+    of_version(site, version, row)
+    program = """
+        import warnings, rocm_sdk
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                print(*rocm_sdk.find_libraries("rocm_smi64"), end="")
+                rocm_sdk.initialize_process(preload_shortnames=["rocm_smi64", "roctx64"])  # as an older torch
+            except rocm_sdk.LibraryNotFoundError as error:
+                print(error.code, end="")
+        print(*(f"|{each.category.__name__}: {each.message}" for each in told), sep="")
+    """
+    warning = f"|RocmSdkWarning: rocm_smi64: ROCm {version} has no such library any more: libamd_smi replaces it"
+    assert site.output(program) == (code or warning)
+    optional = "rocm_sdk._dist_info.ALL_LIBRARIES['rocm_smi64'].optional"
+    assert ask(site, optional) == str(version.startswith(("10.1", "10.2", "11")))
+    if not code:
+        assert ask(site, "rocm_sdk.locate('rocm_smi64').found_via") == "absent (optional)"
+
+
+def test_a_library_that_leaves_and_is_here(site: Site) -> None:
+    path = of_version(site, "10.1.0", SMI).library("librocm_smi64.so.1")
+    assert ask(site, "rocm_sdk.find_libraries('rocm_smi64')") == f"[PosixPath('{path}')]"
+    path.write_bytes(b"no library")
+    assert ask(site, "rocm_sdk.find_libraries('rocm_smi64')").startswith("BadLibraryError")
+
+
+def test_the_rest_of_an_sdk_without_the_library_that_left(site: Site) -> None:
+    """`rocm-sdk test` is green, and list says that the library is optional."""
+    of_version(site, "10.1.0a20261120", f"{CORE}/lib/libroctx64.so.4")
+    call = [sys.executable, "-m", "rocm_sdk"]
+    environment = clean_environment() | {"PYTHONPATH": str(site.path)}
+    done = completed([*call, "test", "--only", "api", "--json"], env=environment)
+    assert "rocm_smi64" not in done.stdout + done.stderr
+    assert not json.loads(done.stdout)["problems"], done.stdout
+    rows = json.loads(completed([*call, "list", "--json"], env=environment).stdout)["libraries"]
+    assert [each["optional"] for each in rows if each["shortname"] in {"roctx64", "rocm_smi64"}] == [False, True]
 
 
 @pytest.mark.parametrize("argument", ["1", "None", "b'amdhip64'"])

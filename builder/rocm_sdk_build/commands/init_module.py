@@ -23,10 +23,10 @@ def run(options: argparse.Namespace) -> int:
     """Write the module, and print its requirement."""
     from rocm_sdk.terminal.output import remember_done
     from rocm_sdk_build.files.new_file import new_file
-    from rocm_sdk_build.output.init_module import ESTABLISHED, checked, make, shortnames_for
+    from rocm_sdk_build.output.init_module import checked, established, make, shortnames_for
 
     version = _installed_version() if options.version is None else options.version
-    names = shortnames_for(options.files) if options.files else checked(options.shortnames or ESTABLISHED)
+    names = shortnames_for(options.files) if options.files else checked(options.shortnames or established(version))
     module = make(names, version)
     if options.output is None:
         sys.stdout.write(module.text)

@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from rocm_sdk import LibraryNotFoundError, RocmSdkError
 from rocm_sdk._dist_info import ALL_LIBRARIES
-from rocm_sdk._native import inspect_library, nearest_names
+from rocm_sdk._native import catalog, inspect_library, nearest_names
 from rocm_sdk.installed.catalog import fits
 from rocm_sdk_build.errors import AbsentInputError, PackagingError, WrongUsageError
 from rocm_sdk_build.packages.version import check_version
@@ -49,6 +49,12 @@ def _needed_by(path: Path) -> tuple[str, ...]:
     except RocmSdkError as error:
         kind = AbsentInputError if isinstance(error, LibraryNotFoundError) else PackagingError
         raise kind(f"{path}: {error.detail}", error.fix or "") from error
+
+
+def established(version: str) -> tuple[str, ...]:
+    """Return the established list for an SDK of this version, without the libraries that leave the SDK with it."""
+    leaving = {new[0] for old, new in zip(catalog(), catalog(version), strict=True) if old != new}
+    return tuple(name for name in ESTABLISHED if name not in leaving)
 
 
 def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
