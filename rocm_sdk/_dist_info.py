@@ -5,13 +5,24 @@ SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) are read from i
 """
 
 import os
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError, RocmSdkWarning, TopologyError, warn
 
-from ._native import LoadedLibrary, _preloaded, catalog, choose_family, packages, sdk_facts, sdk_root
+from ._native import (
+    LoadedLibrary,
+    _preloaded,
+    canonical_target,  # noqa: F401
+    catalog,
+    choose_family,
+    package_owner,
+    packages,
+    sdk_facts,
+    sdk_root,
+    targets,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +72,7 @@ class PackageEntry:
             return self.dist_package_template
         if target_family is None:
             raise ValueError(f"package {self.logical_name} is target specific: name a target family")
-        return self.dist_package_template.replace(_FAMILY, target_family.partition(":")[0])
+        return self.dist_package_template.replace(_FAMILY, package_owner(target_family))
 
     def get_dist_package_require(self, target_family: str | None = None) -> str:
         """Return the requirement that pins the distribution to the SDK's version."""
@@ -120,6 +131,26 @@ class LibraryEntry:
         return f"LibraryEntry({self.shortname!r}, {self.package.logical_name!r}, {self.so_pattern!r})"
 
 
+def ownership_data() -> "dict[str, Any]":
+    """Return the targets whose code is in the packages of another one, for programs."""
+    owners = {row.name: row.package_owner for row in targets() if row.package_owner != row.name}
+    return {"schema_version": 1, "package_owners": owners}
+
+
+def group_package_targets(targets: Iterable[str]) -> dict[str, list[str]]:
+    """Return the owners of packages, each with the targets of it, as they are spelled, in order, each once."""
+    groups: dict[str, list[str]] = {}
+    for name in dict.fromkeys(targets):
+        groups.setdefault(package_owner(name), []).append(name)
+    return groups
+
+
+def architectural_family(target: str) -> str | None:
+    """Return the series ("gfx125X") of a target that shares its packages with another one; None for other names."""
+    owner, shared = package_owner(target), ownership_data()["package_owners"].values()
+    return f"{owner[:-1]}X" if owner in shared else None
+
+
 def discover_current_target_family() -> str | None:
     """Return the target family of the SDK that supports the GPUs of this machine; None if none does.
 
@@ -143,12 +174,12 @@ def discover_current_target_family() -> str | None:
 def determine_target_family() -> str:
     """Return the target family to use: ROCM_SDK_TARGET_FAMILY, else the machine's, else the SDK's default.
 
-    Raises ValueError if the SDK does not offer that family.
+    Raises ValueError if the SDK has no packages for that family.
     """
     wanted = os.environ.get("ROCM_SDK_TARGET_FAMILY") or discover_current_target_family()
     family = wanted or _fact("DEFAULT_TARGET_FAMILY")
     available = _fact("AVAILABLE_TARGET_FAMILIES")
-    if family not in available:
+    if package_owner(family or "") not in map(package_owner, available):
         raise ValueError(
             f"target family {family!r} is not one that the installed ROCm SDK offers"
             f" ({', '.join(available) or 'none'}); set ROCM_SDK_TARGET_FAMILY to one of these"

@@ -3,21 +3,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rocm_sdk/gpu.h"
+#include "gpu/targets.h"
 
 /* The degree to which a family fits a GPU; the greater, the better. A family of the GPU's own series comes first, as
  * the packager names packages after it; one for a whole class of GPUs is the last resort. */
 enum { NO_FIT, FIT_OF_HIERARCHY, FIT_OF_CLASS, FIT_OF_SUB_FAMILY, FIT_OF_OWN_NAME, FIT_OF_SERIES };
 
-/* A family without the features behind its name: "gfx942" of "gfx942:xnack+". */
+/* The owner of the packages of a family: "gfx942" of "gfx942:xnack+". */
 enum { NAME_SIZE = 64 };
 
-static bool copy_base(const char *family, char name[NAME_SIZE]) {
-    size_t length = strcspn(family, ":");
+static bool copy_owner(const char *family, char name[NAME_SIZE]) {
+    size_t length = 0;
+    const char *owner = rsdk_target_owner_of_name(family, &length);
     if (length >= NAME_SIZE) {
         return false;
     }
-    memcpy(name, family, length);
+    memcpy(name, owner, length);
     name[length] = '\0';
     return true;
 }
@@ -32,7 +33,7 @@ static bool is_series_of(const char *family, const char *processor) {
 static int fit_of(const char *offered, const char *processor) {
     char name[NAME_SIZE];
     const rsdk_target *target = rsdk_target_find(processor);
-    if (!copy_base(offered, name)) {
+    if (!copy_owner(offered, name)) {
         return NO_FIT;
     }
     if (target != NULL && target->package_owner != NULL) {

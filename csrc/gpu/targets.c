@@ -223,6 +223,33 @@ rsdk_status rsdk_target_expand(const char *list, const rsdk_target **targets, si
     return RSDK_OK;
 }
 
+size_t rsdk_target_canonical_length(const char *name) {
+    static const char *const features[] = {"xnack", "sramecc"};
+    size_t end = strlen(name), next = end;
+    do {
+        end = next;
+        for (size_t i = 0; i < 2; i++) {
+            const size_t length = strlen(features[i]) + 2; /* with the signs before and behind it */
+            const char *at = end >= length ? name + end - length : NULL;
+            if (at != NULL && strchr(":-", at[0]) != NULL && strchr("+-", at[length - 1]) != NULL &&
+                strncmp(at + 1, features[i], length - 2) == 0) {
+                next = end - length;
+            }
+        }
+    } while (next != end);
+    return end;
+}
+
+const char *rsdk_target_owner_of_name(const char *name, size_t *length) {
+    *length = rsdk_target_canonical_length(name);
+    const rsdk_target *found = find_target((piece){name, *length});
+    if (found != NULL && found->package_owner != NULL) {
+        *length = strlen(found->package_owner);
+        return found->package_owner;
+    }
+    return name;
+}
+
 rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **target, rsdk_error *error) {
     size_t length = strcspn(name, ":");
     *target = find_target((piece){name, length});

@@ -11,6 +11,14 @@
  * nearest names, where there is none. */
 rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **target, rsdk_error *error);
 
+/* Return the length of a name without the features behind it, in either spelling: 6 of "gfx942:sramecc+:xnack-" and of
+ * "gfx942-xnack+". Other texts behind a name belong to it. */
+size_t rsdk_target_canonical_length(const char *name);
+
+/* Return the target whose packages have the code for a target, which may carry features, as text of *length bytes: by
+ * the table, mostly the target itself, and so a family or a name that is not known. */
+const char *rsdk_target_owner_of_name(const char *name, size_t *length);
+
 /* Compare names by their numbers, with a result like strcmp's: gfx90a comes before gfx942 before gfx1030, a target
  * before the same one with features, generic ones behind. */
 int rsdk_target_compare(const char *one, const char *other);

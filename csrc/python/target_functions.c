@@ -4,6 +4,7 @@
 #include "device_code/file_target.h"
 #include "exceptions.h"
 #include "gpu/tables.h"
+#include "gpu/targets.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/compatibility.h"
@@ -40,18 +41,14 @@ PyDoc_STRVAR(target_doc, "target(name, /)\n--\n\n"
 
 static PyObject *target(PyObject *module, PyObject *argument) {
     rsdk_error error = RSDK_ERROR_INIT;
-    const char *owner = NULL, *name = text_of(argument);
+    const rsdk_target *found = NULL;
+    const char *name = text_of(argument);
     if (name == NULL) {
         return NULL;
     }
-    if (rsdk_target_package_owner(name, &owner, &error) != RSDK_OK) {
-        return fail(&error);
-    }
-    char base[RSDK_TARGET_ID_SIZE];
-    size_t length = strcspn(name, ":"); /* shorter than the buffer: it is a known name */
-    memcpy(base, name, length);
-    base[length] = '\0';
-    return rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_TARGET, rsdk_target_find(base));
+    return rsdk_target_find_or_fail(name, &found, &error) == RSDK_OK
+               ? rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_TARGET, found)
+               : fail(&error);
 }
 
 static PyObject *build_row(const rsdk_module_state *state, const void *list, size_t index) {
@@ -108,6 +105,28 @@ static PyObject *families_of(PyObject *module, PyObject *argument) {
     }
     return rsdk_target_families_of(name, families, &count, &error) == RSDK_OK ? rsdk_result_paths(families, count)
                                                                               : fail(&error);
+}
+
+PyDoc_STRVAR(canonical_target_doc, "canonical_target(name, /)\n--\n\n"
+                                   "A name without the features behind it (str): 'gfx942' of 'gfx942:xnack+' and of\n"
+                                   "'gfx942-xnack+'. Any text is taken.");
+
+static PyObject *canonical_target(PyObject *module, PyObject *argument) {
+    (void)module;
+    const char *name = text_of(argument);
+    return name != NULL ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)rsdk_target_canonical_length(name)) : NULL;
+}
+
+PyDoc_STRVAR(package_owner_doc,
+             "package_owner(name, /)\n--\n\n"
+             "The target whose packages have the code for a target, mostly its name without features "
+             "(str). Any text is taken.");
+
+static PyObject *package_owner(PyObject *module, PyObject *argument) {
+    (void)module;
+    size_t length = 0;
+    const char *name = text_of(argument), *owner = name != NULL ? rsdk_target_owner_of_name(name, &length) : NULL;
+    return owner != NULL ? PyUnicode_FromStringAndSize(owner, (Py_ssize_t)length) : NULL;
 }
 
 PyDoc_STRVAR(
@@ -177,6 +196,8 @@ PyMethodDef rsdk_target_methods[] = {
     {"targets", targets, METH_NOARGS, targets_doc},
     {"expand_targets", expand_targets, METH_O, expand_targets_doc},
     {"families_of", families_of, METH_O, families_of_doc},
+    {"canonical_target", canonical_target, METH_O, canonical_target_doc},
+    {"package_owner", package_owner, METH_O, package_owner_doc},
     {"compatibility", compatibility, METH_VARARGS, compatibility_doc},
     {"target_id", target_id, METH_O, target_id_doc},
     {"target_in_name", target_in_name, METH_O, target_in_name_doc},

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "gpu/targets.h"
 #include "sdk/tables.h"
 
 static const char family_placeholder[] = "{target_family}";
@@ -17,8 +18,8 @@ bool rsdk_sdk_is_kpack_split(const rsdk_sdk *sdk) {
     return sdk->info.path == NULL || strstr(dist_template(sdk, RSDK_LIBRARIES), family_placeholder) == NULL;
 }
 
-/* The family, up to its first `:`, replaces the placeholder ("gfx942:xnack+" shares the packages of gfx942). Without a
- * family the placeholder is removed, and the dash before it. */
+/* The owner of the family's packages replaces the placeholder ("gfx942:xnack+" shares the packages of gfx942). Without
+ * a family the placeholder is removed, and the dash before it. */
 char *rsdk_package_name_distribution(rsdk_sdk *sdk, rsdk_package_id package, const char *family) {
     const char *template = dist_template(sdk, package);
     const char *placeholder = strstr(template, family_placeholder);
@@ -30,7 +31,9 @@ char *rsdk_package_name_distribution(rsdk_sdk *sdk, rsdk_package_id package, con
     if (family == NULL) {
         return rsdk_arena_format(&sdk->arena, "%.*s%s", before > 0 ? before - 1 : 0, template, after);
     }
-    return rsdk_arena_format(&sdk->arena, "%.*s%.*s%s", before, template, (int)strcspn(family, ":"), family, after);
+    size_t length = 0;
+    const char *owner = rsdk_target_owner_of_name(family, &length);
+    return rsdk_arena_format(&sdk->arena, "%.*s%.*s%s", before, template, (int)length, owner, after);
 }
 
 /* The name is `_` + distribution name with `_` for `-` + nonce. */

@@ -130,15 +130,12 @@ def install_command(installed: Installed, requirement: str) -> str:
 
 def owner_of(target: str) -> str:
     """Return the target whose packages support this one. A target that is not in the table yet owns its packages."""
-    try:
-        return targets.package_owner(target)
-    except UnknownTargetError:
-        return target
+    return _native.package_owner(target)
 
 
 def _targets_of(family: str) -> tuple[str, ...]:
     """Return the targets of a family. A family that is not in the table yet is taken for a target."""
-    name = family.partition(":")[0]
+    name = owner_of(family)
     try:
         return targets.expand(name)
     except UnknownTargetError:
@@ -148,7 +145,7 @@ def _targets_of(family: str) -> tuple[str, ...]:
 def distribution_name(package: str, family: str) -> str:
     """Return the name of the distribution of a package for one family, by the table of packages."""
     template = next(row[1] for row in _native.packages() if row[0] == package)
-    return template.replace("{target_family}", family.partition(":")[0])
+    return template.replace("{target_family}", owner_of(family))
 
 
 def _device_packages(installed: Installed, site: str, libraries: str, sdk_version: str) -> Iterator[PackageTargets]:

@@ -400,7 +400,7 @@ def _check_choice(installation: Installed, recorder: Recorder, family: str) -> N
     prefix = "rocm-sdk-device-"
     devices = {each.name for each in installation.distributions if each.name.startswith(prefix)}
     chosen = next((_choice_of(each) for each in installation.distributions if each.name == "rocm"), None)
-    target = family.partition(":")[0]
+    target = _native.package_owner(family)
     if not devices or chosen is None:
         return
     if chosen != family and f"{prefix}{target}" not in devices:
