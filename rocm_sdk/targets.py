@@ -2,7 +2,7 @@
 
     >>> from rocm_sdk import targets
     >>> targets.lookup("gfx1151").product
-    'AMD Radeon 8060S / 8050S / 8040S (Strix Halo)'
+    'AMD Radeon 8065S / 8060S / 8050S / 8040S (Strix Halo)'
     >>> targets.expand("gfx110X-igpu,gfx942:xnack-")
     ('gfx1103', 'gfx942:xnack-')
 

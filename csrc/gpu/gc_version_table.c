@@ -1,6 +1,7 @@
 /* The versions of the graphics and compute block (GC) that the amdgpu driver finds in a GPU, by target: for GPUs that
  * have the driver and are not in KFD's topology. The numbers of a target are mostly others. Source: the targets that
- * the kernel's amdkfd gives KFD for each version (kfd_device.c). A version that is not here is not known to be a
+ * the kernel's amdkfd gives KFD for each version (kfd_device.c); for 11.5.6, 11.7.0 and 11.7.1 patches of the kernel's
+ * mailing list of autumn 2026. A version that is not here is not known to be a
  * target. */
 #include "gpu/tables.h"
 
@@ -40,8 +41,13 @@ const rsdk_gc_version rsdk_gc_version_table[] = {
     {11, 5,  1,  "gfx1151"},
     {11, 5,  2,  "gfx1152"},
     {11, 5,  3,  "gfx1153"},
+    {11, 5,  4,  "gfx1154"},
+    {11, 5,  6,  "gfx1154"},
+    {11, 7,  0,  "gfx1170"},
+    {11, 7,  1,  "gfx1171"},
     {12, 0,  0,  "gfx1200"},
     {12, 0,  1,  "gfx1201"},
+    {12, 1,  0,  "gfx1250"},
 };
 /* clang-format on */
 

@@ -211,7 +211,7 @@ def test_for_programs(call: Call, lib: Path) -> None:
     assert (answer["schema"], gpu["target"], gpu["name"]) == (
         1,
         "gfx1151",
-        "AMD Radeon 8060S / 8050S / 8040S (Strix Halo)",
+        "AMD Radeon 8065S / 8060S / 8050S / 8040S (Strix Halo)",
     )
     assert {each["name"]: each["verdict"] for each in gpu["libraries"]} == {
         "MIOpen": "compiled at first use",

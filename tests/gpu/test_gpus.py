@@ -13,6 +13,7 @@ from sample_machine import GIB, TOPOLOGY, Machine, machine_of
 from sample_site import Site, clean_environment
 
 import rocm_sdk
+from rocm_sdk import _native
 
 
 def test_all_that_is_said_of_a_gpu(machine: Machine) -> None:
@@ -181,3 +182,33 @@ def test_it_ends_on_a_symlink_loop(machine: Machine) -> None:
             rocm_sdk.gpus(root=machine.root)
     finally:
         signal.alarm(0)
+
+
+# The version of the graphics block that the amdgpu driver finds, and the target.
+GC_VERSIONS = [
+    ("12.1.0", "gfx1250"),
+    ("11.5.4", "gfx1154"),
+    ("11.5.6", "gfx1154"),
+    ("11.7.0", "gfx1170"),
+    ("11.7.1", "gfx1171"),
+    ("12.0.1", "gfx1201"),
+    ("11.5.5", None),
+    ("12.1.1", None),
+]
+
+
+@pytest.mark.parametrize(("version", "target"), GC_VERSIONS)
+def test_targets_by_the_graphics_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, target: str | None
+) -> None:
+    place = tmp_path / "sys/bus/pci/devices/0000:03:00.0"
+    (place / "ip_discovery/die/0/GC/0").mkdir(parents=True)
+    texts = {"vendor": "0x1002", "class": "0x030000", "device": "0xffff"}
+    texts |= {
+        f"ip_discovery/die/0/GC/0/{n}": v
+        for n, v in zip(("major", "minor", "revision"), version.split("."), strict=True)
+    }
+    for name, text in texts.items():
+        (place / name).write_text(f"{text}\n")
+    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(tmp_path))
+    assert [each[0] for each in _native.detect_gpus()] == [target]

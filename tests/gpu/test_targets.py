@@ -81,3 +81,15 @@ def test_each_family_of_the_table_contains_its_target() -> None:
 
 def test_the_error_is_one_of_ours() -> None:
     assert issubclass(UnknownTargetError, RocmSdkError)
+
+
+# Product names, and the targets whose product they may be.
+PRODUCTS = [("8065S", {"gfx1151"}), ("840M", {"gfx1152", "gfx1153"}), ("820M", {"gfx1153"}), ("860M", {"gfx1152"})]
+
+
+@pytest.mark.parametrize(("name", "named"), PRODUCTS)
+def test_names_of_products_choose_no_target(name: str, named: set[str]) -> None:
+    assert {row.name for row in targets.table() if name in row.product} == named
+    for text in (name, f"Radeon {name}", f"AMD Radeon {name}"):
+        with pytest.raises(UnknownTargetError):
+            targets.expand(text)
