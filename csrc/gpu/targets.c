@@ -177,6 +177,22 @@ static rsdk_status fail_unknown(const char *name, size_t length, const char *wha
     return status;
 }
 
+/* Refuse the name of a family where one target is asked for. */
+static rsdk_status fail_family(piece name, const rsdk_target_family *family, rsdk_error *error) {
+    rsdk_text advice = RSDK_TEXT_INIT;
+    rsdk_text_add(&advice, "Name one of its targets");
+    for (size_t i = 0, count = 0; i < rsdk_target_table_size; i++) {
+        if (rsdk_target_family_contains(family, &rsdk_target_table[i])) {
+            rsdk_text_add(&advice, "%s%s", count++ == 0 ? ": " : ", ", rsdk_target_table[i].name);
+        }
+    }
+    rsdk_status status =
+        rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_GPU_005, NULL, RSDK_FACTS({"advice", rsdk_text_get(&advice)}),
+                     "\"%.*s\" is a family of targets, not one target", (int)name.length, name.start);
+    rsdk_text_clear(&advice);
+    return status;
+}
+
 /* ---- what a name stands for ---- */
 
 static void add_once(const rsdk_target *target, const rsdk_target **targets, size_t *count) {
@@ -251,9 +267,12 @@ const char *rsdk_target_owner_of_name(const char *name, size_t *length) {
 }
 
 rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **target, rsdk_error *error) {
-    size_t length = strcspn(name, ":");
-    *target = find_target((piece){name, length});
-    return *target != NULL ? RSDK_OK : fail_unknown(name, length, "GPU target", error);
+    const piece base = {name, strcspn(name, ":")};
+    const rsdk_target_family *family = find_family(base);
+    *target = find_target(base);
+    return *target != NULL  ? RSDK_OK
+           : family != NULL ? fail_family(base, family, error)
+                            : fail_unknown(name, base.length, "GPU target", error);
 }
 
 int rsdk_target_compare(const char *one, const char *other) {

@@ -93,3 +93,32 @@ def test_names_of_products_choose_no_target(name: str, named: set[str]) -> None:
     for text in (name, f"Radeon {name}", f"AMD Radeon {name}"):
         with pytest.raises(UnknownTargetError):
             targets.expand(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("gfx12_5", "gfx1250"),
+        ("gfx125x", "gfx1250"),
+        ("gfx12", "gfx1200, gfx1201, gfx1250"),
+        ("gfx9-4", "gfx942"),
+        ("gfx110X-dgpu:xnack+", "gfx1100, gfx1101, gfx1102"),
+        ("gfx90a-dcgpu", "gfx90a"),
+    ],
+)
+def test_a_family_where_one_target_is_asked_for(name: str, members: str) -> None:
+    for ask in (targets.lookup, targets.families_of, targets.package_owner):
+        with pytest.raises(UnknownTargetError) as caught:
+            ask(name)
+        assert caught.value.message.startswith(f'"{name.partition(":")[0]}" is a family of targets, not one target')
+        assert caught.value.fix == f"Name one of its targets: {members}"
+
+
+@pytest.mark.parametrize(
+    "family", [*dict.fromkeys(name for row in targets.table() for name in (*row.families, row.sub_family, row.family))]
+)
+def test_no_family_is_offered_as_itself(family: str | None) -> None:
+    if family is not None:
+        with pytest.raises(UnknownTargetError, match="Name one of its targets: gfx") as caught:
+            targets.lookup(family)
+        assert "did you mean" not in str(caught.value)
