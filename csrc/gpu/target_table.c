@@ -1,7 +1,7 @@
 /* The gfx targets, one per row. A new GPU is one more row. Sources: LLVM's processor table (ISA numbers,
  * EF_AMDGPU_MACH, features, generic targets), libdrm's amdgpu.ids (product), ROCm's build targets (class, packaging
- * families). ROCm is not built for the rows without packaging families. A target that shares its ISA numbers with
- * another stands behind it. */
+ * families), rocm-bootstrap (sub-family: the targets that packages may be for). ROCm is not built for the rows without
+ * packaging families. A target that shares its ISA numbers with another stands behind it. */
 #include "gpu/tables.h"
 
 #define NONE       RSDK_XNACK_NONE
@@ -38,8 +38,8 @@ const rsdk_target rsdk_target_table[] = {
     {"gfx909",         9,    0,    9,   0x31, OF_DRIVER,  false,  INTEGRATED,  "AMD Radeon Vega (Raven 2, Dali)",                          {NULL},                                        "gfx9-generic",    "gfx9_0",  "gfx9",  NULL},
     {"gfx90a",         9,    0,    10,  0x3F, OF_PROCESS, true,   DATA_CENTRE, "AMD Instinct MI250X / MI250 / MI210",                      {"dcgpu-all", "gfx90a-dcgpu"},                 NULL,              "gfx9_0",  "gfx9",  NULL},
     {"gfx90c",         9,    0,    12,  0x32, OF_DRIVER,  false,  INTEGRATED,  "AMD Radeon Graphics (Renoir, Lucienne, Cezanne)",          {"igpu-all", "gfx90c-igpu"},                   "gfx9-generic",    "gfx9_0",  "gfx9",  NULL},
-    {"gfx940",         9,    4,    0,   0x40, OF_PROCESS, true,   DATA_CENTRE, "AMD Instinct MI300, before production",                    {NULL},                                        "gfx9-4-generic",  "gfx9_4",  "gfx9",  NULL},
-    {"gfx941",         9,    4,    1,   0x4B, OF_PROCESS, true,   DATA_CENTRE, "AMD Instinct MI300, before production",                    {NULL},                                        "gfx9-4-generic",  "gfx9_4",  "gfx9",  NULL},
+    {"gfx940",         9,    4,    0,   0x40, OF_PROCESS, true,   DATA_CENTRE, "AMD Instinct MI300, before production",                    {NULL},                                        "gfx9-4-generic",  NULL,      "gfx9",  NULL},
+    {"gfx941",         9,    4,    1,   0x4B, OF_PROCESS, true,   DATA_CENTRE, "AMD Instinct MI300, before production",                    {NULL},                                        "gfx9-4-generic",  NULL,      "gfx9",  NULL},
     {"gfx942",         9,    4,    2,   0x4C, OF_PROCESS, true,   DATA_CENTRE, "AMD Instinct MI325X / MI300X / MI300A",                    {"dcgpu-all", "gfx94X-all", "gfx94X-dcgpu"},   "gfx9-4-generic",  "gfx9_4",  "gfx9",  NULL},
     {"gfx950",         9,    5,    0,   0x4F, OF_PROCESS, true,   DATA_CENTRE, "AMD Instinct MI355X / MI350X",                             {"dcgpu-all", "gfx950-all", "gfx950-dcgpu"},   "gfx9-4-generic",  "gfx9_5",  "gfx9",  NULL},
     {"gfx1010",        10,   1,    0,   0x33, OF_DRIVER,  false,  DISCRETE,    "AMD Radeon RX 5700 XT / 5700",                             {"dgpu-all", "gfx101X-all", "gfx101X-dgpu"},   "gfx10-1-generic", "gfx10_1", "gfx10", NULL},
@@ -61,7 +61,7 @@ const rsdk_target rsdk_target_table[] = {
     {"gfx1151",        11,   5,    1,   0x4A, NONE,       false,  INTEGRATED,  "AMD Radeon 8065S / 8060S / 8050S / 8040S (Strix Halo)",    {"igpu-all", "gfx115X-all", "gfx115X-igpu"},   "gfx11-generic",   "gfx115x", "gfx11", NULL},
     {"gfx1152",        11,   5,    2,   0x55, NONE,       false,  INTEGRATED,  "AMD Radeon 860M / 840M (Krackan Point)",                   {"igpu-all", "gfx115X-all", "gfx115X-igpu"},   "gfx11-generic",   "gfx115x", "gfx11", NULL},
     {"gfx1153",        11,   5,    3,   0x58, NONE,       false,  INTEGRATED,  "AMD Radeon 840M / 820M",                                   {"igpu-all", "gfx115X-all", "gfx115X-igpu"},   "gfx11-generic",   "gfx115x", "gfx11", NULL},
-    {"gfx1154",        11,   5,    4,   0x57, NONE,       false,  INTEGRATED,  "AMD RDNA 3.5, integrated",                                 {NULL},                                        "gfx11-generic",   "gfx115x", "gfx11", NULL},
+    {"gfx1154",        11,   5,    4,   0x57, NONE,       false,  INTEGRATED,  "AMD RDNA 3.5, integrated",                                 {NULL},                                        "gfx11-generic",   NULL,      "gfx11", NULL},
     {"gfx1170",        11,   7,    0,   0x5D, NONE,       false,  INTEGRATED,  "AMD RDNA 4m, integrated",                                  {NULL},                                        "gfx11-7-generic", NULL,      "gfx11", NULL},
     {"gfx1171",        11,   7,    1,   0x5E, NONE,       false,  INTEGRATED,  "AMD RDNA 4m, integrated",                                  {NULL},                                        "gfx11-7-generic", NULL,      "gfx11", NULL},
     {"gfx1172",        11,   7,    2,   0x5C, NONE,       false,  INTEGRATED,  "AMD RDNA 4m, integrated",                                  {NULL},                                        "gfx11-7-generic", NULL,      "gfx11", NULL},

@@ -68,6 +68,17 @@ def run(
     return completed([str(python), "-c", code], input=text, env=environment, cwd=root)
 
 
+def test_all_values(site: Path, tmp_path: Path) -> None:
+    """AMD's plug-in of September has a value for each owner of packages, in the order of its targets."""
+    names = "0 2 4 6 8 9 a c", "1010 1011 1012 1013 1030 1031 1032 1033 1034 1035 1036 1100 1101 1102 1103"
+    of_cards = [*(f"90{each}" for each in names[0].split()), "942", "950", *names[1].split()]
+    of_cards += ["1150", "1151", "1152", "1153", "1200", "1201", "1250", "1251"]
+    path = {"PYTHONPATH": f"{site}:{Path(rocm_sdk.__file__).parent.parent}"}
+    code = "from rocm_sdk_variant_provider import *; print(*AmdVariantProvider.get_all_configs()[0].values)"
+    said = run(sys.executable, code, tmp_path, **path)
+    assert said.stdout.split() == [f"gfx{each}" for each in of_cards], said.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("names", MACHINES, ids="-".join)
 def test_variantlib_loads_it_by_its_entry_point(environment: Path, tmp_path: Path, names: tuple[str, ...]) -> None:

@@ -33,8 +33,8 @@ class AmdVariantProvider:
 
     @classmethod
     def get_all_configs(cls) -> list[FeatureConfig]:
-        """Return the feature with all targets that have packages."""
-        return [_config(row.name for row in targets.table() if row.families)]
+        """Return the feature with all targets that packages may be for: those of the packaging hierarchy."""
+        return [_config(row.name for row in targets.table() if row.sub_family)]
 
     @classmethod
     def get_supported_configs(cls) -> list[FeatureConfig]:
