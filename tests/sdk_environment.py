@@ -118,7 +118,8 @@ def write_wheels(folder: Path, wheels: Path, further: Mapping[str, str], *, has_
         make_wheel(wheels, f"rocm-sdk-device-{target}", device_files(target, more=code))
     members = [*MEMBERS, *links_to(core | libraries)]
     devel = {"rocm_sdk_devel/__init__.py": b"", "rocm_sdk_devel/_devel.tar": make_archive(members)}
-    make_wheel(wheels, "rocm-sdk-devel", devel)
+    for version in ("7.10.0a20260811", "7.9.1", "7.10.0"):
+        make_wheel(wheels, "rocm-sdk-devel", devel, version)
     make_wheel(wheels, "rocm-profiler", {"rocm_profiler/__init__.py": b""})
     needs = "Requires-Dist: rocm-sdk-core==7.10.0\nProvides-Extra: libraries\n"
     needs += "Requires-Dist: rocm-sdk-libraries==7.10.0; extra == 'libraries'\n"

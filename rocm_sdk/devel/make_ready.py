@@ -143,12 +143,16 @@ def _report(reporter: Reporter, result: LinkUpdate) -> None:
 
 
 def _report_absent(reporter: Reporter, tree: str, site: str) -> None:
-    """Say which files of packages the archive never had."""
+    """Say which files of packages the archive never had, and that it is of another build than the packages."""
     from rocm_sdk.installed.view import at
-    from rocm_sdk.problems import fix_of
+    from rocm_sdk.problems import fix_of, problem
 
     from .absent import absent_files
 
-    manifest = read_manifest(tree)
-    for found in absent_files(tree, manifest.entries, at(site)) if manifest is not None else ():
+    installed, manifest = at(site), read_manifest(tree)
+    for found in absent_files(tree, manifest.entries, installed) if manifest is not None else ():
         reporter.say(f"{found.facts['detail']} [{found.code}]; {fix_of(found)}")
+    own = installed.distribution(DISTRIBUTION)
+    if own is not None and installed.core is not None and (facts := own.unlike(installed.core)):
+        found = problem("E-PKG-002", own.directory, site, **facts)
+        reporter.say(f"{found.title} [{found.code}]; {fix_of(found)}")

@@ -115,6 +115,11 @@ class Distribution:
         """The facts that problems name."""
         return {"distribution": self.name, "version": self.version, "requirement": self.requirement}
 
+    def unlike(self, core: Distribution) -> dict[str, object] | None:
+        """Return the facts of E-PKG-002 if the package is not of core's version, post-releases aside; else None."""
+        facts = self.facts | {"core_version": core.version, "requirement": f"{self.name}=={core.version}"}
+        return None if same_release(self.version, core.version) else facts
+
     @property
     def closure(self) -> str | None:
         """The command that made this of a whole package (`rocm-sdk-build closure`); None if none did."""

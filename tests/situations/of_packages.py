@@ -114,6 +114,8 @@ ROWS = (
     Situation("the module of core is gone", "E-FILE-008", "rocm-sdk-core", on("rocm_sdk_core", remove)),
     Situation("the directory of core has no __init__.py", "E-PKG-003", CORE, on(f"{CORE}/__init__.py", remove)),
     Situation("libraries were installed of another release", "E-PKG-002", "rocm-sdk-libraries is 7.9.1, rocm-sdk-core 7.10.0", lambda e: e.install("rocm-sdk-libraries==7.9.1")),
+    Situation("the development tree is of another nightly", "E-PKG-002", "rocm-sdk-devel is 7.10.0a20260811, rocm-sdk-core 7.10.0", lambda e: (e.install("rocm-sdk-devel==7.10.0a20260811"), extracted_tree(e))),
+    Situation("the development package is of another release", "E-PKG-002", "rocm-sdk-devel is 7.9.1, rocm-sdk-core 7.10.0", lambda e: e.install("rocm-sdk-devel==7.9.1")),
     Situation("libraries were uninstalled", "E-LIB-003", "libraries", lambda e: e.uninstall("rocm-sdk-libraries")),
     Situation("the facts of core are no Python", "E-PKG-013", "_dist_info.py", on("rocm_sdk_core/_dist_info.py", Path.write_text, "__version__ = open(1)")),
     Situation("a module of core has a syntax error", "E-FILE-002", "rocm_sdk_core/__init__.py", on("rocm_sdk_core/__init__.py", Path.write_text, "def (")),

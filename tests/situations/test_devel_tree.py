@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_devel import DevelSite, core_files, device_files, libraries_files, link, links_to, member, sample_members
+from sample_devel import (
+    DevelSite,
+    core_files,
+    devel_files,
+    device_files,
+    libraries_files,
+    link,
+    links_to,
+    make_archive,
+    member,
+    sample_members,
+)
 from sample_report import run_test
 from sample_site import run_python
 
@@ -53,6 +64,34 @@ def extract(site: DevelSite, files: dict[str, bytes] | None = None, *links: obje
 @pytest.fixture
 def extracted(site: DevelSite) -> DevelSite:
     return extract(site, {f"lib/cmake/hip/{name}.cmake": b"set(x 1)\n" for name in ("a", "b")})
+
+
+# ---- of another build than the packages beside it
+
+
+VERSIONS = [
+    ("7.14.0a20261110", "7.14.0a20261120", True),
+    ("10.1.0+bkc.20261101", "10.1.0+bkc.20261102", True),
+    ("7.14.0", "7.14.0rc1", True),
+    ("7.14.0", "7.14.0.post1", False),
+    ("7.14.0rc1.post2", "7.14.0rc1", False),
+    ("10.1.0a20261120", "10.1.0a20261120", False),
+]
+
+
+@pytest.mark.parametrize(("core", "devel", "differ"), VERSIONS)
+def test_a_tree_of_another_build(site: DevelSite, core: str, devel: str, differ: bool) -> None:
+    """`init` says it when it extracts, and `test` has one problem, whose fix names the package of core's version."""
+    facts = f"__version__ = '{core}'\nPY_PACKAGE_SUFFIX_NONCE = ''\n".encode()
+    site.install("rocm-sdk-core", core_files() | {"rocm_sdk_core/_dist_info.py": facts}, core)
+    site.install("rocm-sdk-libraries", libraries_files(), core)
+    site.install("rocm-sdk-devel", devel_files(make_archive(sample_members())), devel)
+    said = " ".join(site.command("path", "--cmake").stderr.split())
+    what, fix = f"rocm-sdk-devel is {devel}, rocm-sdk-core {core}", f"rocm-sdk-devel=={core}"
+    assert (f"{what} [E-PKG-002]; " in said, fix in said) == (differ, differ)
+    found = run_test(site.path, "--only", "packages,devel").problems
+    assert [each["code"] for each in found if each["severity"] == "error"] == (["E-PKG-002"] if differ else [])
+    assert all(what in each["title"] and fix in each["fix"] for each in found if each["code"] == "E-PKG-002")
 
 
 # ---- extracted, or not yet

@@ -31,7 +31,6 @@ from rocm_sdk.installed.distributions import (
     is_of_sdk,
     name_of_directory,
     normalised,
-    same_release,
     sdk_distributions,
 )
 from rocm_sdk.installed.view import Installed, refused_root
@@ -154,11 +153,10 @@ def _check_versions(installation: Installed, core: Distribution, recorder: Recor
     for each in installation.distributions:
         if not each.has_sdk_files or each.name == core.name:
             continue
-        if same_release(each.version, core.version):
+        facts = each.unlike(core)
+        if facts is None:
             recorder.good(f"{each.name} has the version of core")
         else:
-            requirement = f"{each.name}=={core.version}"
-            facts = each.facts | {"core_version": core.version, "requirement": requirement}
             recorder.bad("E-PKG-002", each.directory, **facts)
 
 
