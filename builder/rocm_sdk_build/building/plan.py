@@ -60,11 +60,11 @@ class Plan:
 
     def packages(self, scratch: Path) -> Iterator[Making]:
         """Yield all packages except the selector, in their order; each is made before the next is asked for."""
-        runtime = self._populations.runtime()
+        runtime, devices = self._populations.runtime(), [*self._populations.devices()]  # all, before one is made
         for package, population in runtime.items():
             if self._populations.makes(package.distribution):
                 yield from self._of_files(package, population, runtime, scratch)
-        for package, population in self._populations.devices():
+        for package, population in devices:
             yield from self._of_files(package, population, runtime, scratch)
         if self._populations.makes("rocm-sdk-devel"):
             yield from self._development(runtime)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk._native import package_owner
 from rocm_sdk.installed.walking import DEPTH_LIMIT
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.named_directory import require_directory
@@ -21,7 +22,7 @@ NAME_IT = "name the directory that has the artifacts"
 _FIELDS = 3
 _FORM, _SIGNS = "NAME_COMPONENT_FAMILY", "none of the three has a _"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
-_FAMILY = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:[a-z]+[+-])*")  # a target may have features: gfx942:xnack+
+_FAMILY = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*([:-][a-z]+[+-])*")  # a target may have features: gfx942:xnack+
 _CHUNK = 1 << 20
 
 
@@ -46,8 +47,8 @@ class Artifact(NamedTuple):
 
     @property
     def target(self) -> str:
-        """The family without features: `gfx942` of `gfx942:xnack+`."""
-        return self.family.partition(":")[0]
+        """The owner of the family's packages: `gfx942` of `gfx942:xnack+`, `gfx1250` of `gfx1250-strict`."""
+        return package_owner(self.family)
 
 
 def everything(_stem: str) -> bool:

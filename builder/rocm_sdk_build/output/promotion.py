@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from packaging.version import Version
 
+from rocm_sdk._native import package_owner
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.new_file import move_files
@@ -41,8 +42,8 @@ class Promotion(NamedTuple):
     targets: frozenset[str] | None
 
     def keeps(self, family: str) -> bool:
-        """Return whether a target is kept; its features, the part behind a colon (`gfx942:xnack+`), do not count."""
-        return self.targets is None or family.partition(":")[0] in self.targets
+        """Return whether a target is kept, by the owner of its packages; features (`gfx942:xnack+`) do not count."""
+        return self.targets is None or package_owner(family) in self.targets
 
 
 def promote(source: Path, output: Path, version: str, targets: frozenset[str] | None = None) -> list[Path]:

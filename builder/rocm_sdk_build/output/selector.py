@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rocm_sdk import loader_version
+from rocm_sdk._dist_info import ownership_data
 from rocm_sdk.fit.code.tar_reader import TarReader
 from rocm_sdk_build.files.damaged import read_small
 from rocm_sdk_build.packages.dist_info import SdkFacts
@@ -58,6 +59,7 @@ def write_selector(
         "summary": _SUMMARY,
         "description": _README,
         "families": list(offered),
+        "package_owners": ownership_data()["package_owners"],
         "default": family or sdk.default,
         # The loader's versions are not the SDK's: any loader reads any SDK. The version of this loader, or a later one,
         # which knows more GPUs, runs beside the SDK; the same loader decides on the family before.

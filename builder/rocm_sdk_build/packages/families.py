@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rocm_sdk import UnknownTargetError, targets
+from rocm_sdk._native import package_owner
 from rocm_sdk.base.value_text import listed
 from rocm_sdk_build.errors import WrongUsageError
 
@@ -53,15 +54,14 @@ class Families:
             self.default = self.available[0] if self.available else None
 
     def targets(self) -> tuple[str, ...]:
-        """Return the targets without features, each once."""
-        return tuple(dict.fromkeys(name.partition(":")[0] for name in self.available))
+        """Return the targets that packages are named after, each once."""
+        return tuple(dict.fromkeys(map(package_owner, self.available)))
 
     def marker(self, target: str) -> str:
         """Return the environment marker of a requirement of this target; "" if the target is for all systems."""
         if not (self.linux and self.windows):
             return ""
-        on_linux = target in {name.partition(":")[0] for name in self.linux}
-        on_windows = target in {name.partition(":")[0] for name in self.windows}
+        on_linux, on_windows = target in map(package_owner, self.linux), target in map(package_owner, self.windows)
         if on_linux == on_windows:
             return ""
         return 'sys_platform == "linux"' if on_linux else 'sys_platform == "win32"'

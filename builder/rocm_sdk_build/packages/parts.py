@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rocm_sdk._native import nearest_names
+from rocm_sdk._native import nearest_names, package_owner
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, is_name
 from rocm_sdk_build.inputs.overlay import OVERLAY
@@ -123,9 +123,9 @@ class Choice(NamedTuple):
 def _is_of(part: Part, family: str) -> bool:
     """Return whether an artifact's family is the family of a part.
 
-    The family of a device package counts with any features.
+    A device package has all families that it owns.
     """
-    return part.family == (family.partition(":")[0] if part.logical == "device" else family)
+    return part.family == (package_owner(family) if part.logical == "device" else family)
 
 
 def parts_of(families: Sequence[str], is_kpack: bool) -> list[Part]:

@@ -47,7 +47,8 @@ def populate(
     With `by_soname` there is one file for each library; device packages have all names. `linker_names` are patterns of
     the libraries that the package has without version, too.
 
-    Raise PackagingError if two artifacts have different files for one path, or libraries share a SONAME.
+    Raise PackagingError if two artifacts have different files for one path, or one has a directory where the other has
+    a file, or libraries share a SONAME.
     """
     building = _Building(tuple(includes), tuple(excludes), by_soname)
     names = set()
@@ -57,6 +58,9 @@ def populate(
             building.take(artifact, entry)
     building.add_missing_sonames()
     building.add_linker_names(tuple(linker_names))
+    for path in sorted(building.files.keys() & building.directories.keys()):
+        file, directory = building.files[path].source, building.directories[path]
+        raise PackagingError(f"{file} is a file and {directory} a directory, and both go to one place: {path}")
     return Population(building.files, building.aliases, frozenset(names))
 
 
@@ -74,13 +78,16 @@ class _Building:
         self.includes, self.excludes, self.by_soname = includes, excludes, by_soname
         self.files: dict[str, PlacedFile] = {}
         self.aliases: dict[str, str] = {}
+        self.directories: dict[str, Path] = {}
         self.claims: dict[str, Path] = {}  # place of a library -> its file
         self.others: dict[str, PlacedFile] = {}  # place of a library that has no file under its SONAME
 
     def take(self, artifact: Artifact, entry: Entry) -> None:
-        if entry.kind == "directory" or not is_selected(entry.path, self.includes, self.excludes):
+        if entry.kind == "directory":
+            self.directories.setdefault(entry.path, entry.source)
+        elif not is_selected(entry.path, self.includes, self.excludes):
             return
-        if entry.kind == "link":
+        elif entry.kind == "link":
             self._take_link(artifact, entry)
         else:
             self._take_file(entry.path, entry.source)

@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sys
 import tarfile
 import zipfile
@@ -56,6 +57,12 @@ def _gpus_decide() -> bool:
     return not os.environ.get(VARIABLE) and sys.platform == "linux"
 
 
+def _owner(sdk: Sdk, family: str) -> str:
+    """Return the target or family that packages are named after: gfx942 of gfx942:xnack+."""
+    name = re.sub(r"([:-](xnack|sramecc)[+-])+$", "", family)
+    return str(sdk.get("package_owners", {}).get(name, name))
+
+
 def choose(sdk: Sdk) -> tuple[str | None, str]:
     """Return the family and the reason of the choice; the family is None if the SDK has none for this machine.
 
@@ -63,7 +70,7 @@ def choose(sdk: Sdk) -> tuple[str | None, str]:
     """
     wanted = os.environ.get(VARIABLE)
     if wanted:
-        if wanted not in sdk["families"]:
+        if _owner(sdk, wanted) not in {_owner(sdk, each) for each in sdk["families"]}:
             known = ", ".join(sdk["families"]) or "none"
             raise ValueError(f"{VARIABLE}={wanted} is none of the families of this SDK: {known}")
         return wanted, VARIABLE
@@ -99,7 +106,7 @@ def requirements(sdk: Sdk, family: str | None) -> list[str]:
             continue
         lines.append(f"Provides-Extra: {extra}")
         for each in required:
-            text, _, marker = each.replace("{family}", (family or "").partition(":")[0]).partition(";")
+            text, _, marker = each.replace("{family}", _owner(sdk, family or "")).partition(";")
             condition = f"({marker.strip()}) and extra == '{extra}'" if marker else f"extra == '{extra}'"
             lines.append(f"Requires-Dist: {text.strip()}; {condition}")
     return lines
