@@ -842,5 +842,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(191, N, PREFIX, 011, NOTE, "the CMake package {path|of the prefix} requires {name|a package} of neither ROCm nor CMake", "{detail}",
         FIXES({ANY, WORDS, "Install what has {name|its name}Config.cmake, or put a Find{name}.cmake into a directory of the project's CMAKE_MODULE_PATH"}),
         "find_package fails until a project finds the other package. The modules that CMake brings count (Threads, ZLIB), the packages below /usr and /usr/local, and those of CMAKE_PREFIX_PATH.", NULL)
+    ROW(198, N, GPU, 041, NOTE, "under WSL2 ROCm may not see a GPU that is {target|not in its list}", "the list of GPUs in librocdxg has none of these in the release that is known",
+        NO_FIX,
+        "Under WSL2 ROCm finds GPUs through librocdxg, by the PCI ids of its own list. Newer releases may read more ids from share/rocdxg/dids.conf beside lib, and take GPUs of RDNA 2 where LIBROCDXG_ENABLE_UNSUPPORTED_ADAPTERS or HSA_OVERRIDE_GFX_VERSION is set: the note is left out there.", NULL)
 };
 /* clang-format on */

@@ -51,6 +51,7 @@ def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:
     """Return the target ids that --gpu names, each once, and the product name of each. Raise EmptySelectionError."""
     from rocm_sdk import _native, targets
     from rocm_sdk.base.value_text import listed
+    from rocm_sdk.fit.wsl import unseen
 
     given = ",".join(words or ["machine"])
     chosen: dict[str, str] = {}
@@ -60,6 +61,8 @@ def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:
             chosen |= {gpu.target: _product(gpu) for gpu in _native.gpus() if gpu.processor != "unknown"}
         else:
             chosen |= {name: targets.lookup(name).product for name in targets.expand(word)}
+    for note in unseen(() if words is None else chosen):
+        complain(note)
     return list(chosen), list(chosen.values())
 
 

@@ -9,7 +9,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import listed
 from rocm_sdk.errors import RocmSdkError, UnknownTargetError
 from rocm_sdk.fit.packages import owner_of
-from rocm_sdk.fit.wsl import explained
+from rocm_sdk.fit.wsl import explained, unseen
 
 from .refusal import InstallRefusedError, WrongWordError
 
@@ -49,7 +49,7 @@ def choose_gpus(wanted: str | None) -> GpuChoice:
     """Return the targets for a value of --gpu; None is the machine. Raise InstallRefusedError if there are none."""
     wanted = None if wanted == "machine" else wanted
     if wanted is not None and wanted not in _CLASSES:
-        return GpuChoice(tuple(dict.fromkeys(map(owner_of, _named(wanted)))), ())
+        return GpuChoice(tuple(dict.fromkeys(map(owner_of, named := _named(wanted)))), unseen(named))
     found = detect_gpus()
     if not found:
         causes = "; ".join(problem.cause for problem in explained(check_gpu_access()))

@@ -59,7 +59,12 @@ def test_without_a_known_gpu_it_asks_for_one(install: Run, tmp_path: Path, kind:
     said = install("sdk", "--print", status=1, ROCM_SDK_ROOTFS=str(root))
     assert "name it: rocm-sdk install torch --gpu gfx1151" in said.stderr
     assert {"none": "no GPU was found", "unknown": "is not known here", "wsl": "/dev/dxg"}[kind] in said.stderr
-    assert "device-gfx1100" in install("sdk", "--print", "--gpu", "gfx1100", ROCM_SDK_ROOTFS=str(root)).stdout
+    named = install("sdk", "--print", "--gpu", "gfx1100", ROCM_SDK_ROOTFS=str(root))
+    assert "device-gfx1100" in named.stdout
+    assert "N-GPU-041" not in named.stderr
+    lacking = install("sdk", "--print", "--gpu", "gfx1102,gfx1030,gfx11-generic", ROCM_SDK_ROOTFS=str(root))
+    assert "device-gfx1102" in lacking.stdout
+    assert ("a GPU that is gfx1102, gfx1030: " in " ".join(lacking.stderr.split())) == (kind == "wsl")
 
 
 def test_names_of_gpus_are_checked(install: Run) -> None:

@@ -1,6 +1,7 @@
 """Reports about machines with several GPUs, or with one that ROCm does not serve well: what counts, what is said."""
 
 import json
+import os
 import subprocess
 import sysconfig
 from collections.abc import Callable
@@ -231,3 +232,48 @@ def test_without_an_sdk(call: Call, site: Site) -> None:
     (site.path / "rocm_sdk_core/_dist_info.py").unlink()
     (site.path / "rocm_sdk_core/__init__.py").unlink()
     assert "Install a ROCm that supports WSL" in call("gpus").stderr
+
+
+# ---- on WSL2, a GPU that the user names and that librocdxg may not see
+
+
+# The named targets, dids.conf of the SDK, variables, and the targets of the note.
+NAMED = [
+    ("gfx1102", None, {}, "gfx1102"),
+    ("gfx103X-dgpu,gfx1100", None, {}, "gfx1030, gfx1031, gfx1032, gfx1034"),
+    ("gfx90a:xnack+", None, {}, "gfx90a"),
+    ("gfx1100,gfx115X-all,gfx120X-all", None, {}, None),
+    ("gfx1102", b"# of mine\n0x7480, 11, 0, 2 # RX 7600\n", {}, None),
+    ("gfx1102,gfx1030", b"7480,11,0,2\r\n", {}, "gfx1030"),
+    ("gfx1102", b"# 7480,11,0,2\n7480,11,0,1\n7480,11,0\n7480,11,0,2,0\n", {}, "gfx1102"),
+    ("gfx1102", b"\xff\x00,\x1b[31m,,,\n" + b"9" * 200_000 + b",11,0,2", {}, "gfx1102"),
+    ("gfx1102", None, {"HSA_OVERRIDE_GFX_VERSION": "11.0.0"}, None),
+    ("gfx1030", None, {"LIBROCDXG_ENABLE_UNSUPPORTED_ADAPTERS": "1"}, None),
+    ("gfx1030", None, {"LIBROCDXG_ENABLE_UNSUPPORTED_ADAPTERS": ""}, "gfx1030"),
+]
+
+
+@pytest.mark.parametrize("case", NAMED, ids=lambda case: case[0])
+def test_a_named_gpu_that_librocdxg_may_not_see(
+    call: Call, site: Site, monkeypatch: pytest.MonkeyPatch, case: tuple[str, bytes | None, dict[str, str], str | None]
+) -> None:
+    named, ids, variables, noted = case
+    if ids is not None:
+        site.write("_rocm_sdk_core/share/rocdxg/dids.conf").write_bytes(ids)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for words in (("check-gpu", "--gpu", named), ("check", "--gpu", named)):
+        said = " ".join(call(*words).stderr.split())
+        assert said.count("N-GPU-041") == (noted is not None), words
+        if noted is not None:
+            assert f"under WSL2 ROCm may not see a GPU that is {noted}: the list of GPUs in librocdxg" in said
+
+
+@pytest.mark.parametrize("pipe", [False, True])
+def test_elsewhere_and_with_a_pipe_in_place_of_the_ids(call: Call, site: Site, tmp_path: Path, pipe: bool) -> None:
+    if pipe:
+        (site.path / "_rocm_sdk_core/share/rocdxg").mkdir(parents=True)
+        os.mkfifo(site.path / "_rocm_sdk_core/share/rocdxg/dids.conf")
+    else:
+        (tmp_path / "machine/dev/dxg").unlink()
+    assert ("N-GPU-041" in call("check-gpu", "--gpu", "gfx1102").stderr) is pipe

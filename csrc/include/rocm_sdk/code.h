@@ -242,7 +242,9 @@ typedef enum rsdk_code {
 
     RSDK_W_DEVEL_016 = 197,
 
-    RSDK_CODE_COUNT = 198
+    RSDK_N_GPU_041 = 198,
+
+    RSDK_CODE_COUNT = 199
 } rsdk_code;
 /* clang-format on */
 
