@@ -21,6 +21,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
@@ -94,12 +95,12 @@ def _codes() -> dict[int, str]:
 
 
 def _enumerators() -> str:
-    lines = ["    RSDK_NO_CODE = 0, /* in an rsdk_error: the code of its status */\n"]
-    word = ""
-    for value, name in _codes().items():
-        lines += ["\n"] * (name.split("-")[1] != word) + [f"    RSDK_{name.replace('-', '_')} = {value},\n"]
-        word = name.split("-")[1]
-    return "".join([*lines, "\n", f"    RSDK_CODE_COUNT = {len(_codes()) + 1}\n"])
+    lines = [f"{INDENT}RSDK_NO_CODE = 0, /* in an rsdk_error: the code of its status */\n"]
+    for _, group in groupby(_codes().items(), key=lambda each: each[1].split("-")[1]):
+        text = ", ".join(f"RSDK_{name.replace('-', '_')}={value}" for value, name in group)  # fill breaks at blanks
+        text = fill(text, WIDTH - 10, initial_indent=INDENT, subsequent_indent=INDENT)
+        lines.append(f"{text.replace('=', ' = ')},\n")
+    return "".join([*lines, f"{INDENT}RSDK_CODE_COUNT = {len(_codes()) + 1}\n"])
 
 
 # ---- types ----
