@@ -30,12 +30,13 @@ _OF_CHILDREN = ("E-ENV-010", "E-ENV-011", "E-ENV-012")  # causes of programs tha
 _OF_LIBRARIES = ("LIB", "FILE", "N-CODE-015", "W-CODE-016", *_OF_CHILDREN)  # with notes of rewritten files
 _OF_API = ("API", "E-FILE-003", *_OF_CHILDREN)
 _OF_TOOLS = ("TOOL", "E-LIB-002", "E-LIB-004", "N-LIB-019", *_OF_CHILDREN)
+_OF_PACKAGES = ("PKG", "FILE", "W-LIB-031", "W-LIB-032", "W-DEVEL-016")  # with what frameworks ask for
 _OF_PREFIX = ("PREFIX", "LIB", "FILE")
 
 # Name -> row. The module of the same name in subjects/ has check(installation, recorder, options).
 # fmt: off
 SUBJECTS: "Mapping[str, Subject]" = {
-    "packages":    Subject("checks", False, ("PKG", "FILE"), (), "distributions and their versions"),
+    "packages":    Subject("checks", False, _OF_PACKAGES, (), "distributions and their versions"),
     "files":       Subject("checks", False, ("FILE", "W-PKG-019"), (), "the files that RECORD lists"),
     "libraries":   Subject("loaded", False, _OF_LIBRARIES, _OF_PREFIX, "each library, loaded alone"),
     "api":         Subject("checks", True,  _OF_API, (), "each shortname, preloaded in a process of its own"),

@@ -263,3 +263,8 @@ def test_functions_that_amdsmi_binds(with_hip: Site, functions: str) -> None:
     distribution(with_hip, "amdsmi", "7.0.2", {"amdsmi/amdsmi_wrapper.py": WRAPPER})
     names = [facts["name"] for code, facts in found(with_hip, "check", "amdsmi").items() if code == "W-LIB-032"]
     assert names == ([] if "amdsmi_old" in functions else ["amdsmi_old"])
+
+
+def test_the_codes_of_frameworks_are_asked_for_by_themselves(with_triton: Site, tmp_path: Path) -> None:
+    environment = {"LD_PRELOAD": str(other_hip(tmp_path / "other"))}
+    assert "W-LIB-031" in found(with_triton, "test", "--only", "W-LIB-031", **environment)
