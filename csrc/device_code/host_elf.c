@@ -294,12 +294,14 @@ static rsdk_status list_section(host *h, const rsdk_elf_section *section) {
 
 #define OBJECT_MAGIC "\177ELF\2\1\1\100" /* 64-bit, little-endian, of version 1, for HSA of AMD */
 
-/* Take the code object at this place of a section, if there is one; *next is where the search goes on. */
+/* Take the code object at this place of a section, if there is one; *next is where the search goes on. A hostile file
+ * may have any number of such places. */
 static rsdk_status take_found(host *h, const rsdk_extent *section, uint64_t offset, uint64_t *next) {
     const rsdk_extent extent = rsdk_extent_from(section, offset);
     rsdk_fat_kind kind = RSDK_FAT_NOTHING;
     uint64_t size = 0;
     *next = offset + sizeof OBJECT_MAGIC - 1;
+    RSDK_TRY(rsdk_listing_count(h->listing, &extent, 0));
     RSDK_TRY(rsdk_fat_binary_kind(&extent, &kind, h->error));
     if (kind == RSDK_FAT_CODE_OBJECT &&
         rsdk_elf_header_extent(extent.file, extent.start, extent.size, &size, NULL) == RSDK_OK) {
@@ -319,12 +321,17 @@ static rsdk_status search_section(host *h, const rsdk_elf_section *section) {
     for (uint64_t offset = 0; offset < extent.size;) {
         size_t got = 0;
         RSDK_TRY(rsdk_extent_read_some(&extent, offset, piece, PIECE_SIZE, &got, h->error));
-        const unsigned char *found = memmem(piece, got, OBJECT_MAGIC, magic_size);
-        if (found != NULL) {
-            RSDK_TRY(take_found(h, &extent, offset + (uint64_t)(found - piece), &offset));
-        } else {
-            offset += got < PIECE_SIZE ? got : got - magic_size + 1; /* a magic may begin at the end of a piece */
+        const uint64_t end = offset + got, rest = end < extent.size ? end - magic_size + 1 : end;
+        uint64_t next = offset;
+        while (next < end) {
+            const unsigned char *start = piece + (next - offset);
+            const unsigned char *found = memmem(start, (size_t)(end - next), OBJECT_MAGIC, magic_size);
+            if (found == NULL) {
+                break;
+            }
+            RSDK_TRY(take_found(h, &extent, offset + (uint64_t)(found - piece), &next));
         }
+        offset = next > rest ? next : rest; /* a magic may begin at the end of a piece */
     }
     return RSDK_OK;
 }

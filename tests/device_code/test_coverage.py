@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -321,6 +322,7 @@ def test_each_file_is_opened_once(tmp_path: Path, lib: Path) -> None:
 
 _FAULTS = """
 import sys
+import time
 from rocm_sdk.fit.coverage import coverage
 print([(fault.path, fault.code) for fault in coverage(["gfx1030"], sys.argv[1]).faults])
 """
@@ -404,3 +406,16 @@ def test_code_objects_among_constants(tmp_path: Path, lib: Path, section: str) -
     assert verdict(lib, "gfx942", "hip") == "none"
     (lib / "libhsa-runtime64.so.1").write_bytes(path.read_bytes())  # as ROCr has its own, for images
     assert verdict(lib, "gfx1100", "hsa-runtime64") == "not needed"
+
+
+@pytest.mark.parametrize("size", [8, 20, 64])
+def test_a_file_that_looks_like_many_code_objects(tmp_path: Path, size: int) -> None:
+    """It is read once, and refused where it has more objects than any library does."""
+    (content := tmp_path / "content").write_bytes(code_object(0x36)[:size] * ((8 << 20) // size))
+    path = library(tmp_path / "liba.so", [], more=f'.section .rodata,"a",@progbits\n.incbin "{content}"')
+    before = time.process_time()
+    try:
+        assert not rocm_sdk.device_code(path).targets
+    except rocm_sdk.BadLibraryError as error:
+        assert "than any library does" in error.message
+    assert time.process_time() - before < 5

@@ -53,8 +53,8 @@ def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrar
     except OSError as error:
         return [], [_refusal(pid, error)]
     refused = list(_refused_by_triton(process))
-    problems = [*_duplicates(process), *refused, *_deleted(process), *_misled(process, pid)]
-    problems += _foreign(process, {os.path.realpath(each.path or "") for each in refused})
+    foreign = _foreign(process, {os.path.realpath(each.path or "") for each in refused})
+    problems = [*_duplicates(process), *refused, *foreign, *_deleted(process), *_misled(process, pid)]
     return process.libraries, [*hanging_libraries(process.installation, pid), *problems]
 
 
