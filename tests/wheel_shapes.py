@@ -39,6 +39,7 @@ SHAPES = Path(__file__).resolve().parent / "foreign/shapes"
 # Functions of ROCm's libraries, which no version of a system's library binds.
 OF_ROCM = re.compile(r"_{0,2}(?:hip|hsa_|roc|rccl|nccl|miopen|rsmi_|amdsmi_|amd_comgr_)\w+")
 _OF_SYSTEM = re.compile(r"lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|z|util)\.so|ld-linux")
+_OLD_GLIBC = 34  # the minor version that each system has on which tests run
 _OTHER = (".co", ".hsaco", ".kpack", ".dat", ".dll", ".pyd", ".aks2")
 _LIMIT = 40  # functions of a file, and names of a directory: more of a kind add nothing
 _MACHINE = os.uname().machine
@@ -132,6 +133,8 @@ def stand_in(shape: Shape, directory: Path, *, for_any_system: bool = True) -> P
     """
     name, version = shape.wheel.split("-")[:2]
     platform = shape.wheel.removesuffix(".whl").rpartition("-")[2].replace("x86_64", _MACHINE)
+    if for_any_system and any(int(minor) > _OLD_GLIBC for minor in re.findall(r"manylinux_2_(\d+)", platform)):
+        platform = f"linux_{_MACHINE}"
     path = directory / f"{name}-{version}-py3-none-{platform}.whl"
     metadata = [f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}"]
     metadata += [f"Requires-Dist: {each}" for each in shape.requires]

@@ -10,6 +10,7 @@ from checked_files import Call, codes, compile_library, document, wheel
 from programs import completed
 from sample_device_code import code_object
 from sample_site import Site, clean_environment
+from written_elf import shared_library
 
 
 @pytest.fixture
@@ -90,7 +91,8 @@ def test_a_part_that_nothing_imports(tmp_path: Path, call: Call, what: str) -> N
     assert "libPluginForTests.so does not load, and nothing in the package names it" in str(verdict["verdict"])
     named = files | {"pkg/__init__.py": b"ctypes.CDLL(here / 'libPluginForTests.so')"}
     opened = compile_library(tmp_path / "opener.so", None, 'const char *name = "libPluginForTests.so";')
-    needing = compile_library(tmp_path / "n.so", None, needed=(part,), flags=("-Wl,-rpath,$ORIGIN/plugins",))
+    source = "void *PyInit_n(void) { return 0; }"
+    needing = compile_library(tmp_path / "n.so", None, source, (part,), ("-Wl,-rpath,$ORIGIN/plugins",))
     for each in (
         named,
         files | {"pkg/_c.so": part, "pkg/other.so": module},  # the module itself
@@ -119,6 +121,13 @@ def test_the_order_in_which_a_module_brings_in(tmp_path: Path, call: Call, first
         assert (verdict["loads"], codes(verdict), verdict["verdict"]) == (True, [], "loads; no GPU code of its own")
     gone = compile_library(tmp_path / "libgone.so.3", "libgone.so.3")
     files["pkg/_c.so"] = compile_library(tmp_path / "_c.so", None, source, (ops, base, gone), flags)
+    said = call("check", str(packed(tmp_path, files)))
+    assert "libgone.so.3" in said.stdout
+    assert f"lib{first}.so" not in said.stdout
+    text = "int base(void); int ops(void) { return base(); }"  # both lack it now
+    files[f"pkg/{ops.name}"] = compile_library(
+        tmp_path / ops.name, ops.name, text, (base, gone), (f"-Wl,-rpath,{path}",)
+    )
     said = call("check", str(packed(tmp_path, files)))
     assert "libgone.so.3" in said.stdout
     assert f"lib{first}.so" not in said.stdout
@@ -249,3 +258,23 @@ def test_bindings_open_a_library_that_needs_others(tmp_path: Path, call: Call, n
 def test_bindings_whose_version_is_a_release(tmp_path: Path, call: Call, name: str, release: str) -> None:
     verdict = document(call, packed(tmp_path, {"pkg/__init__.py": b""}, f"{name}-py3-none-any.whl"))
     assert verdict["releases"] == {"first": release, "last": release}
+
+
+@pytest.mark.parametrize("platform", ["manylinux_2_99", "linux"])
+def test_a_newer_glibc_is_one_problem(tmp_path: Path, call: Call, platform: str) -> None:
+    """amd-mori: six libraries need it, and the tag may say it already."""
+    files: dict[str, Path | bytes] = {}
+    for minor in (97, 98, 96):
+        needs = {"libc.so.6": [f"GLIBC_2.{minor}"]}
+        files[f"pkg/_c{minor}.so"] = shared_library(
+            needed=["libc.so.6"], needed_versions=needs, defined=[f"PyInit__c{minor}"]
+        )
+    verdict = document(call, packed(tmp_path, files, f"sample-1-py3-none-{platform}_{os.uname().machine}.whl"))
+    problems = verdict["problems"]
+    assert isinstance(problems, list)
+    assert codes(verdict) == (["E-LIB-005"] if platform == "linux" else ["E-PKG-020"])
+    if platform == "linux":
+        assert (problems[0]["facts"]["wanted"], problems[0]["facts"]["library"]) == (
+            "2.98",
+            "_c98.so (and 2 more files)",
+        )

@@ -26,43 +26,35 @@ _SOURCES_LIMIT = 64 << 20  # bytes of sources that are searched; what is longer 
 def judged_elsewhere(subject: Subject, rows: Mapping[str, HostFile]) -> tuple[set[str], set[str]]:
     """Return the libraries that fail alone and whose own verdict does not count.
 
-    The first set has the ones that other files bring in, whose walks judge them. The second has the ones that nothing
-    in a package imports or names.
+    The first set has the ones that other files bring in: the walks of these judge them. The second has the ones that
+    nothing in a package imports or names.
     """
-    failing = [each for each in rows.values() if not (each.is_module or each.is_program or each.fault or _loads(each))]
+    failing = [row for row in rows.values() if not (row.is_module or row.is_program or row.fault or _loads(row))]
     if subject.kind not in ("wheel", "distribution", "directory") or not failing:
         return set(), set()
-    bringing: dict[str, list[HostFile]] = {}
-    for row in rows.values():
-        absent = {each.name for each in row.unfound}
-        for path in {need.path for need in row.needs if need.path is not None and need.name not in absent}:
-            bringing.setdefault(os.path.realpath(path), []).append(row)
-    brought = {row.path for row in failing if _is_sound_in_another(row, bringing)}
-    alone = [row for row in failing if os.path.realpath(row.path) not in bringing]
-    has_modules = any(row.is_module for row in rows.values())
-    return brought, _unnamed(subject, rows, alone) if alone and has_modules and subject.kind != "directory" else set()
+    paths = {os.path.realpath(path): path for path in rows}
+    brought = {path: {paths.get(os.path.realpath(each), path) for each in _found(row)} for path, row in rows.items()}
+    needed = {each for path, inner in brought.items() for each in inner - {path}}
+    pending = [path for path, row in rows.items() if row.is_module or row.is_program or path not in needed]
+    first, reached = set(pending), set(pending)
+    for path in pending:  # the list grows
+        more = brought[path] - reached
+        reached |= more
+        pending += sorted(more)
+    alone = [row for row in failing if row.path in first]
+    has_modules = subject.kind != "directory" and any(row.is_module for row in rows.values())
+    unnamed = _unnamed(subject, rows, alone) if alone and has_modules else set()
+    return {row.path for row in failing if row.path in reached - first}, unnamed
 
 
 def _loads(row: HostFile) -> bool:
     return not (row.unfound or row.lack_count)
 
 
-def _is_sound_in_another(row: HostFile, bringing: Mapping[str, list[HostFile]]) -> bool:
-    """Return whether a file that brings in a library, by others or itself, finds what the library needs."""
-    names = {each.name for each in row.unfound}
-    seen = {row.path}
-    pending = [row]
-    for each in pending:  # the list grows
-        for other in bringing.get(os.path.realpath(each.path), ()):
-            if other.path in seen:
-                continue
-            lacking = {os.path.realpath(lack.needing) for lack in other.lacks}
-            is_whole = other.lack_count == len(other.lacks) and os.path.realpath(row.path) not in lacking
-            if is_whole and names.isdisjoint(unfound.name for unfound in other.unfound):
-                return True
-            seen.add(other.path)
-            pending.append(other)
-    return False
+def _found(row: HostFile) -> Iterator[str]:
+    """Yield the paths of the needs that the linker finds."""
+    absent = {each.name for each in row.unfound}
+    yield from (need.path for need in row.needs if need.path is not None and need.name not in absent)
 
 
 def _unnamed(subject: Subject, rows: Mapping[str, HostFile], failing: list[HostFile]) -> set[str]:
