@@ -336,13 +336,22 @@ static rsdk_status search_section(host *h, const rsdk_elf_section *section) {
     return RSDK_OK;
 }
 
-/* Search the constants and data of a file that has no code in the ways of HIP. ROCr's own objects, which it has for
- * images (blit_object_gfx*.hsaco), are no code of a user's. */
+/* Return whether a file is of the runtime, whose objects are no code of a user's: ROCr has some for images
+ * (blit_object_gfx*.hsaco). */
+static bool is_of_runtime(const host *h) {
+    static const char *const names[] = {"libhsa-runtime64.so", "libamdhip64.so", "libhiprtc.so", "libamd_comgr.so"};
+    const char *name = rsdk_path_name(h->extent->file->path);
+    bool result = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        result = result || strncmp(name, names[i], strlen(names[i])) == 0;
+    }
+    return result;
+}
+
+/* Search the constants and data of a file that has no code in the ways of HIP. */
 static rsdk_status search_data(host *h) {
-    static const char runtime[] = "libhsa-runtime64.so";
     const rsdk_listing *listing = h->listing;
-    if (listing->bundles.count > 0 || listing->kernels.name != NULL || listing->has_removed_code ||
-        strncmp(rsdk_path_name(h->extent->file->path), runtime, sizeof runtime - 1) == 0) {
+    if (listing->bundles.count > 0 || listing->kernels.name != NULL || listing->has_removed_code || is_of_runtime(h)) {
         return RSDK_OK;
     }
     for (size_t i = 0; i < h->sections.count; i++) {

@@ -1,6 +1,6 @@
-/* The addresses where AMD serves ROCm's wheels, one row for each range of releases and stream. The first row of a stream
- * is today's. If several rows serve a release, the first whose word is in the version counts. What is at the older places
- * was not copied; for builds of 10.0.0 that are neither final nor candidates no page names a place. */
+/* The addresses where AMD serves ROCm's wheels, one row for each range of releases and stream. The first row of a
+ * stream is today's. If several rows serve a release, the first whose word is in the version counts. What is at the
+ * older places was not copied; for builds of 10.0.0 that are neither final nor candidates no page names a place. */
 #include "diagnosis/tables.h"
 
 /* clang-format off */

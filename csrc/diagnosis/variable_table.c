@@ -1,9 +1,9 @@
 /* Environment variables: the variables whose values reports show, and the variables that a parent leaves to its
  * children.
  *
- * The values that reports show beside the values of the second table, one variable per row: ROCm, the dynamic linker and Python read them, and none holds a
- * secret. A name that ends in `*` stands for each that begins so. Sources: the documentation and the code of the
- * projects that read them. */
+ * The values that reports show beside the values of the second table, one variable per row: ROCm, the dynamic linker
+ * and Python read them, and none holds a secret. A name that ends in `*` stands for each that begins so. Sources: the
+ * documentation and the code of the projects that read them. */
 #include "diagnosis/tables.h"
 
 const char *const rsdk_shown_variables[] = {

@@ -14,12 +14,12 @@ import re
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.other_distributions import find
 from rocm_sdk.problems import problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from importlib.metadata import Distribution
 
     from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
@@ -29,9 +29,16 @@ _HIP = "libamdhip64.so"
 _SECONDS = 20.0
 
 
+def _find(name: str) -> Distribution | None:
+    """Return the distribution of this name that an import would use; None if it is not installed."""
+    from rocm_sdk.installed import other_distributions  # here: its imports take long
+
+    return other_distributions.find(name)
+
+
 def _text(distribution: str, path: str) -> str:
     """Return the text of an installed module; "" if it is not there."""
-    found = find(distribution)
+    found = _find(distribution)
     try:
         text = read_beginning(str(found.locate_file(path)), _LIMIT) if found is not None else b""
     except (OSError, ValueError):
@@ -51,7 +58,7 @@ def refused_hip(
     """
     chosen = variables.get("TRITON_LIBHIP_PATH", "")
     driver = _text("triton", "triton/backends/amd/driver.py")
-    found, ours = find("triton"), installed.locations.get("amdhip64")
+    found, ours = _find("triton"), installed.locations.get("amdhip64")
     is_asking = "rocm_sdk" in driver and "samefile" in driver
     if not is_asking or (os.path.basename(chosen).startswith(_HIP) and os.path.isfile(chosen)):
         return None
@@ -75,7 +82,7 @@ def _hips_of_others(installed: Installed) -> Iterator[tuple[str, str, str]]:
     for path in entries_of("LD_PRELOAD", os.environ.get("LD_PRELOAD", "")):
         if os.path.basename(path).startswith(_HIP):
             yield path, "LD_PRELOAD brings it in", "unset LD_PRELOAD  # or take it out of the list"
-    torch = find("torch")
+    torch = _find("torch")
     for file in (torch.files or ()) if torch is not None else ():
         if file.name.startswith(_HIP):
             yield str(file.locate()), "torch brings it in", "rocm-sdk install torch  # a torch that uses the SDK's"
@@ -92,13 +99,13 @@ def _hips_of_others(installed: Installed) -> Iterator[tuple[str, str, str]]:
 
 def _jax(_installed: Installed) -> Iterator[Problem]:
     plugins = [
-        name for name in ("jax-rocm10-plugin", "jax-rocm7-plugin", "jax-rocm60-plugin") if find(name) is not None
+        name for name in ("jax-rocm10-plugin", "jax-rocm7-plugin", "jax-rocm60-plugin") if _find(name) is not None
     ]
     if not plugins:
         return
     plugin = plugins[0]
     names = ("jax", "jaxlib", plugin, plugin.replace("plugin", "pjrt"))
-    versions = {name: found.version for name in names if (found := find(name)) is not None}
+    versions = {name: found.version for name in names if (found := _find(name)) is not None}
     support = _text("jaxlib", "jaxlib/plugin_support.py")
     if support and plugin.replace("-", "_") not in support:
         known = ", ".join(dict.fromkeys(re.findall(r"jax_rocm\d+_plugin", support))) or "none of ROCm"
@@ -107,7 +114,7 @@ def _jax(_installed: Installed) -> Iterator[Problem]:
     elif len({version for name, version in versions.items() if name != "jaxlib"}) > 1:
         said = ", ".join(f"{name} {version}" for name, version in versions.items() if name != "jaxlib")
         yield problem("E-PKG-032", None, None, detail=said, distribution=plugin)
-    found = find(plugin)
+    found = _find(plugin)
     extras = found.metadata.get_all("Provides-Extra") or () if found is not None else ()
     if "with-rocm" in extras:
         yield problem("N-PKG-033", None, None, distribution=plugin, version=versions[plugin])
@@ -149,7 +156,7 @@ print(json.dumps([name for name in json.loads(sys.argv[1]) if not hasattr(librar
 
 def _amdsmi(installed: Installed) -> Iterator[Problem]:
     names = list(dict.fromkeys(_BOUND.findall(_text("amdsmi", "amdsmi/amdsmi_wrapper.py"))))
-    found, ours = find("amdsmi"), installed.locations.get("amd_smi")
+    found, ours = _find("amdsmi"), installed.locations.get("amd_smi")
     if not names or found is None or ours is None or ours.path is None:
         return
     from rocm_sdk.base.starting import own_code, run

@@ -204,18 +204,6 @@ def test_the_tag_is_not_judged_by_variants_for_other_makers(tmp_path: Path, call
         assert ("W-PKG-030" in codes(verdict)) == is_told
 
 
-@pytest.mark.parametrize("kind", ["file", "directory", "wheel"])
-def test_functions_of_libm_without_an_entry(tmp_path: Path, call: Call, kind: str) -> None:
-    """cyllama: an extension of SQLite. Each interpreter has libm among its own needs."""
-    source = "float expf(float), sqrtf(float); float f(float x) { return expf(x) + sqrtf(x); }"
-    file = compile_library(tmp_path / "pkg/vector.so", None, source, flags=("-fno-builtin", "-nostdlib"))
-    assert completed([sys.executable, "-c", f"import ctypes; ctypes.CDLL({str(file)!r}, mode=2)"]).returncode == 0
-    subject = {"file": file, "directory": file.parent, "wheel": packed(tmp_path, {"pkg/vector.so": file})}[kind]
-    verdict = document(call, subject)
-    assert (verdict["loads"], codes(verdict)) == (True, [])
-    assert "of the interpreter without a DT_NEEDED entry" in str(verdict["verdict"])
-
-
 @pytest.mark.parametrize("functions", [("hipModuleLaunchKernel", "hiprtcCreateProgram"), ("hipMalloc", "own_helper")])
 def test_functions_of_hip_without_an_entry_and_without_an_sdk(
     tmp_path: Path, call: Call, functions: tuple[str, ...]

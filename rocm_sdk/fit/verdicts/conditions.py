@@ -103,7 +103,7 @@ def try_files(subject: Subject, against: Against) -> Tried:
     installed = against.installed is not None
     directories = sdk_directories(against)
     place: dict[str, Any] = {"unpacked": subject.root, "site": _site(against)} if subject.root is not None else {}
-    place["python"] = subject.kind != "SDK"
+    place["python"] = subject.distribution != ""
     analysis, variants = check_files(
         subject.files, against.libraries, against.version, directories=directories, installed=installed, **place
     )

@@ -82,8 +82,7 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
     built_for = variants.built_for or analysis.built_for
     missing = dict.fromkeys(each.name for file in files for each in file.unfound)
     missing |= {"libamdhip64.so": None} if _calls_hip(files, against) else {}
-    is_told = subject.kind in ("wheel", "file", "directory")  # who opens it is open
-    borrowed = {each.borrowed for each in files if each.borrowed is not None and is_told}
+    borrowed = {each.borrowed for each in files if each.borrowed is not None and subject.kind == "wheel"}
     notes = (*variants.notes, *(f"it calls {each} of the interpreter without a DT_NEEDED entry" for each in borrowed))
     there = {each.name for file in files for each in file.unfound if file.own_hip or each.place in HERE}
     nowhere = tuple(name for name in missing if name not in there)
