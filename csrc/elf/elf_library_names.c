@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "elf/soname.h"
 
 enum { NAMES_LIMIT = 1024, BLOCK = 1 << 16 };
@@ -112,5 +113,12 @@ rsdk_status rsdk_elf_constants_of(const char *path, rsdk_elf_constant_filter is_
 
 rsdk_status rsdk_elf_library_names_of(const char *path, rsdk_arena *arena, rsdk_unique_strings *names,
                                       rsdk_error *error) {
-    return rsdk_elf_constants_of(path, is_library_name, arena, names, error);
+    rsdk_unique_strings found = {0};
+    RSDK_TRY(rsdk_elf_constants_of(path, is_library_name, arena, &found, error));
+    for (size_t i = 0; i < found.list.count; i++) {
+        if (!rsdk_soname_is_graft_of(rsdk_path_name(path), found.list.items[i])) {
+            RSDK_TRY(rsdk_unique_strings_add(names, arena, found.list.items[i], error));
+        }
+    }
+    return RSDK_OK;
 }

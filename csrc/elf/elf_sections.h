@@ -56,8 +56,8 @@ rsdk_status rsdk_elf_relocations_apply(const rsdk_file *file, uint64_t start, ui
 rsdk_status rsdk_elf_library_names_read(const rsdk_file *file, const rsdk_elf_sections *sections, rsdk_arena *arena,
                                         rsdk_unique_strings *names, rsdk_error *error);
 
-/* Read the same of the file at a path. A file whose sections cannot be read has no names: the linker reads no sections
- * either. */
+/* Read the same of the file at a path, without its own name where auditwheel has renamed it. A file whose sections
+ * cannot be read has no names: the linker reads no sections either. */
 rsdk_status rsdk_elf_library_names_of(const char *path, rsdk_arena *arena, rsdk_unique_strings *names,
                                       rsdk_error *error);
 

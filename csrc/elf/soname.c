@@ -21,3 +21,10 @@ bool rsdk_soname_is_same_library(const char *a, const char *b) {
     size_t length = rsdk_soname_linker_name_length(a);
     return rsdk_soname_linker_name_length(b) == length && strncmp(a, b, length) == 0;
 }
+
+bool rsdk_soname_is_graft_of(const char *copy, const char *soname) {
+    enum { HASH = 9 }; /* "-69e34bce" */
+    const size_t length = rsdk_soname_linker_name_length(soname), stem = length - strlen(".so");
+    return rsdk_soname_linker_name_length(copy) == length + HASH && strncmp(copy, soname, stem) == 0 &&
+           copy[stem] == '-' && strspn(copy + stem + 1, "0123456789abcdef") == HASH - 1;
+}

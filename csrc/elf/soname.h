@@ -14,4 +14,8 @@ bool rsdk_soname_has_linker_name(const char *soname, const char *linker_name);
 /* Return whether two SONAMEs have the same linker name, as versions of one library do. */
 bool rsdk_soname_is_same_library(const char *a, const char *b);
 
+/* Return whether a file is a copy of the library as auditwheel names it: "libamdhip64-69e34bce.so.7.2" of
+ * "libamdhip64.so". `soname` has ".so". */
+bool rsdk_soname_is_graft_of(const char *copy, const char *soname);
+
 #endif
