@@ -48,3 +48,14 @@ def test_a_copy_that_auditwheel_renamed(
         assert (f"'{own}'" in notes) == is_told
 
 
+@pytest.mark.parametrize("lacking", ["libamdhip64.so.7", "libgone.so.3"])
+def test_a_part_that_lacks_what_the_module_lacks(tmp_path: Path, call: Call, lacking: str) -> None:
+    """pennylane-lightning-amdgpu: its code puts the name of the part together; both need HIP, which is not here."""
+    absent = compile_library(tmp_path / lacking, lacking)
+    other = compile_library(tmp_path / "libother.so.9", "libother.so.9")
+    module = compile_library(tmp_path / "_c.so", None, "void *PyInit__c(void) { return 0; }", (absent,))
+    for needs, is_told in (((absent,), False), ((absent, other), True)):
+        part = compile_library(tmp_path / "libpart.so", "libpart.so", needed=needs)
+        verdict = document(call, wheel(tmp_path / "sample-1-py3-none-any.whl", {"a/_c.so": module, "a/libpart.so": part}))
+        assert ("libpart.so does not load" in str(verdict["verdict"])) == is_told
+        assert verdict["loads"] in (None, False)

@@ -116,12 +116,13 @@ def try_files(subject: Subject, against: Against) -> Tried:
     served, further = _for_programs(analysis, against, directories)
     rows |= served
     brought, parts = judged_elsewhere(subject, rows)
+    unfound = {path: {each.name for each in row.unfound} for path, row in rows.items()}
     rows = {path: row for path, row in rows.items() if path not in brought | parts}
-    if parts:
-        verb, them = ("does", "it") if len(parts) == 1 else ("do", "them")
-        note = (
-            f"{_listed(sorted(map(os.path.basename, parts)))} {verb} not load, and nothing in the package names {them}"
-        )
+    lacking = set[str]().union(*(unfound[path] for path in rows))  # what the rest lacks is said of the rest
+    told = sorted(os.path.basename(each) for each in parts if not unfound[each] or unfound[each] - lacking)
+    if told:
+        verb, them = ("does", "it") if len(told) == 1 else ("do", "them")
+        note = f"{_listed(told)} {verb} not load, and nothing in the package names {them}"
         variants = variants._replace(notes=(*variants.notes, note))
     loading = _loading_of(tuple(rows.values()), analysis.preloaded, against, (*directories, *further))
     if subject.kind in ("wheel", "distribution"):
