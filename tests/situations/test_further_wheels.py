@@ -25,16 +25,15 @@ def opening_library(path: Path, *names: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("copy", "own", "further"),
+    "names",
     [
         ("libamdhip64-f1043337.so.7.2.70204", "libamdhip64.so", "libamd_comgr.so.3"),
         ("libhiprtc-0a1b2c3d.so.7", "libhiprtc.so", "libamdhip64.so.7"),
     ],
 )
-def test_a_copy_that_auditwheel_renamed(
-    tmp_path: Path, site: Site, call: Call, copy: str, own: str, further: str
-) -> None:
+def test_a_copy_that_auditwheel_renamed(tmp_path: Path, site: Site, call: Call, names: tuple[str, str, str]) -> None:
     """vapoursynth-nlm-hip: its HIP has its own name among its constants, and opens comgr, which nothing brings."""
+    copy, own, further = names
     for name in ("libamdhip64.so.7", "libhiprtc.so.7"):
         site.library(name)
     for name, is_told in ((copy, False), (copy.replace("-", "-x"), True)):
@@ -56,6 +55,40 @@ def test_a_part_that_lacks_what_the_module_lacks(tmp_path: Path, call: Call, lac
     module = compile_library(tmp_path / "_c.so", None, "void *PyInit__c(void) { return 0; }", (absent,))
     for needs, is_told in (((absent,), False), ((absent, other), True)):
         part = compile_library(tmp_path / "libpart.so", "libpart.so", needed=needs)
-        verdict = document(call, wheel(tmp_path / "sample-1-py3-none-any.whl", {"a/_c.so": module, "a/libpart.so": part}))
+        verdict = document(
+            call, wheel(tmp_path / "sample-1-py3-none-any.whl", {"a/_c.so": module, "a/libpart.so": part})
+        )
         assert ("libpart.so does not load" in str(verdict["verdict"])) == is_told
         assert verdict["loads"] in (None, False)
+
+
+@pytest.mark.parametrize("name", ["libamdhip64.so", "librccl.so"])
+@pytest.mark.parametrize("has_module", [True, False])
+def test_a_client_that_opens_a_library_in_python(
+    tmp_path: Path, site: Site, call: Call, name: str, has_module: bool
+) -> None:
+    """hk-dsl: its modules need nothing of ROCm; its code in Python opens HIP, by the name that has no version."""
+    site.library("libamdhip64.so.7")
+    site.library("librccl.so.1")
+    source = f"lib = ctypes.CDLL(path or '{name}')\nNAMES = ('libclang.so', \"libOpenCL.so\")\n"
+    files: dict[str, Path | bytes] = {"pkg/run.py": b"# \xff\n" + source.encode()}
+    if has_module:
+        files["pkg/_c.so"] = compile_library(tmp_path / "_c.so", None, "void *PyInit__c(void) { return 0; }")
+    packed = wheel(tmp_path / "sample-1-py3-none-any.whl", files)
+    alone = document(call, packed)
+    assert (alone["loads"], codes(alone)) == (True, [])
+    assert str(alone["verdict"]).startswith(f"loads; it opens {name} by name, and no SDK is here")
+    beside = document(call, packed, PYTHONPATH=str(site.path))
+    (note,) = beside["problems"]  # type: ignore[misc]
+    assert (note["code"], note["facts"]["name"]) == ("N-LIB-027", name)
+    hip = compile_library(tmp_path / "libamdhip64.so.7", "libamdhip64.so.7")
+    needing = files | {"pkg/_n.so": compile_library(tmp_path / "_n.so", None, needed=(hip,))}
+    assert "by name" not in str(document(call, wheel(tmp_path / "sample-1-py3-none-any.whl", needing))["verdict"])
+
+
+def test_sources_without_end(tmp_path: Path, call: Call) -> None:
+    """A few kilobytes that become gigabytes, and names that are nearly those of libraries."""
+    files: dict[str, Path | bytes] = {f"pkg/a{number}.py": b"'libhip.so'" * (3 << 20) for number in range(2)}
+    files["pkg/b.py"] = b"'libamdhip64.so'"  # behind what is read
+    said = str(document(call, wheel(tmp_path / "sample-1-py3-none-any.whl", files))["verdict"])
+    assert "it is pure Python" in said

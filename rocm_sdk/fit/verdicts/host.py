@@ -93,7 +93,7 @@ def _without_file(subject: Subject, files: tuple[HostFile, ...], opens: Opening,
     """Return the names without version that the subject opens, and that no file has."""
     if subject.kind == "SDK":  # `rocm-sdk test` says it
         return []
-    bare = [name for name in opens.names if name not in opens.absent and not files]
+    bare = [name for name in opens.names if name not in opens.absent and (opens.by_python or not files)]
     return opened_names((file.path for file in files if file.fault is None), against.libraries, bare, subject.name)
 
 

@@ -1,7 +1,8 @@
 """The libraries of ROCm that a package opens by name: no DT_NEEDED entry names them, and loading proves nothing.
 
 Some names are strings in its files, which the C library finds (csrc/elf/elf_library_names.c). Bindings that Cython
-compiles have their strings compressed, and pure Python has no such files: a table has the names of these.
+compiles have their strings compressed, others put the names together: a table has the names of these. A package without
+any of that may be a client, whose modules in Python have the names as strings.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import os
 import re
 from typing import NamedTuple
 
-from rocm_sdk.installed.catalog import linker_name
+from rocm_sdk.installed.catalog import linker_name, package_of
 
 from .missing import HERE
+from .parts import named_in_python
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class Opening(NamedTuple):
     names: tuple[str, ...]
     absent: tuple[str, ...]
     is_certain: bool
+    by_python: bool  # strings of its modules name them, and nothing else in it does
 
     @property
     def is_possible(self) -> bool:
@@ -84,8 +87,10 @@ def opening(subject: Subject, analysis: HostFiles, libraries: Iterable[str]) -> 
     rows = [_TABLE[name] for name in (subject.distribution, *subject.needed_too) if name in _TABLE]
     for name in " ".join(row.libraries for row in rows).split():
         found[name] = found.get(name, False) or name in here
+    is_client = not (rows or found or any(package_of(need.name) for file in analysis.files for need in file.needs))
+    found |= {name: name in here for name in sorted(named_in_python(subject) if is_client else ())}
     absent = tuple(name for name, is_here in found.items() if not is_here)
-    return Opening(tuple(found), absent, is_certain=any(row.libraries for row in rows))
+    return Opening(tuple(found), absent, any(row.libraries for row in rows), is_client)
 
 
 def release_of(distribution: str, version: str) -> str | None:

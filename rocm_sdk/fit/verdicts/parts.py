@@ -8,9 +8,13 @@ opens, are a line.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 
+from rocm_sdk._native import catalog
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.fit.gpu_builds import LIBRARY_OF_HIP
+from rocm_sdk.installed.catalog import linker_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +73,19 @@ def _unnamed(subject: Subject, rows: Mapping[str, HostFile], failing: list[HostF
                 return set()
         return {path for path, name in names.items() if name in wanted}
     return set()  # what was not searched may name them
+
+
+def named_in_python(subject: Subject) -> set[str]:
+    """Return the names of ROCm's libraries, without a version, that are strings in a package's modules in Python."""
+    names = "|".join(filter(LIBRARY_OF_HIP.fullmatch, {linker_name(row[2]) for row in catalog()}))
+    literal, found, left = re.compile(rf"""(["'])({names})\1""".encode()), set[str](), _SOURCES_LIMIT
+    with suppress(RocmSdkError, OSError):
+        for text in _texts(subject, ()) if subject.distribution else ():
+            found |= {each[2].decode() for each in literal.finditer(text)}
+            left -= len(text) + (32 << 10)  # many small ones take as long
+            if left < 0:
+                break
+    return found
 
 
 def _texts(subject: Subject, libraries: Iterable[str]) -> Iterator[bytes]:
