@@ -92,3 +92,14 @@ def test_sources_without_end(tmp_path: Path, call: Call) -> None:
     files["pkg/b.py"] = b"'libamdhip64.so'"  # behind what is read
     said = str(document(call, wheel(tmp_path / "sample-1-py3-none-any.whl", files))["verdict"])
     assert "it is pure Python" in said
+
+
+@pytest.mark.parametrize("names", [("libc10.so", "libtorch_hip.so"), ("libtorch_cpu.so",), ("libc10.so", "libx.so")])
+def test_libraries_of_torch_without_a_requirement(tmp_path: Path, call: Call, names: tuple[str, ...]) -> None:
+    """sglang-kernel-rdna3: an extension for torch, and its metadata requires nothing."""
+    needed = tuple(compile_library(tmp_path / name, name) for name in names)
+    module = compile_library(tmp_path / "_c.so", None, "void *PyInit__c(void) { return 0; }", needed)
+    verdict = document(call, wheel(tmp_path / "sample-1-py3-none-any.whl", {"pkg/_c.so": module}))
+    (found,) = verdict["problems"]  # type: ignore[misc]
+    assert found["code"] == "E-LIB-002"
+    assert found["fix"].startswith("Find out" if "libx.so" in names else "Install torch, a build for")
