@@ -6,12 +6,14 @@ A shape has a line for each fact. `file` begins a library or program of the whee
     versions LIBRARY VERSION...                             versions that it needs of a library
     defines VERSION...                                      versions that it defines
     wants FUNCTION...                                       functions of ROCm, and others, that other files must define
+    exports FUNCTION...                                     of these, the ones that it defines for other files here
     module | program                                        Python imports it by its name; it is a program
     opens NAME...                                           names of libraries among its constants
     code TARGET...                                          targets of its GPU code
 
 Before the first of them: `wheel` (the file name), `requires` (a value of Requires-Dist), `named` (a name without `lib`
-and `.so` that a source has), `other` (a file whose name alone counts, with the targets of its code).
+and `.so` that a source has, or in quotes one of a library of ROCm), `other` (a file whose name alone counts, with the
+targets of its code).
 
 usage: python tests/wheel_shapes.py WHEEL...
        writes tests/foreign/shapes/NAME-VERSION.txt, from the wheels
@@ -40,6 +42,7 @@ SHAPES = Path(__file__).resolve().parent / "foreign/shapes"
 OF_ROCM = re.compile(r"_{0,2}(?:hip|hsa_|roc|rccl|nccl|miopen|rsmi_|amdsmi_|amd_comgr_)\w+")
 _OF_SYSTEM = re.compile(r"lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|z|util)\.so|ld-linux")
 _OLD_GLIBC = 34  # the minor version that each system has on which tests run
+_OF_DISTRIBUTION = re.compile(r"lib(?:curl|ibverbs|lzma|numa)\.so")  # which systems have or not
 _OTHER = (".co", ".hsaco", ".kpack", ".dat", ".dll", ".pyd", ".aks2")
 _LIMIT = 40  # functions of a file, and names of a directory: more of a kind add nothing
 _MACHINE = os.uname().machine
@@ -113,11 +116,11 @@ def _library(file: File, *, for_any_system: bool) -> bytes:
     stem = Path(file.path).name.partition(".")[0]
     return shared_library(
         soname=next(iter(facts.get("soname", [])), None),
-        needed=facts.get("needs", []),
+        needed=[each for each in facts.get("needs", []) if not (for_any_system and _OF_DISTRIBUTION.match(each))],
         rpath=next(iter(facts.get("rpath", [])), None),
         runpath=next(iter(facts.get("runpath", [])), None),
         wanted=facts.get("wants", []),
-        defined=[f"PyInit_{stem}"] if "module" in facts else [],
+        defined=[*([f"PyInit_{stem}"] if "module" in facts else []), *facts.get("exports", [])],
         needed_versions=versions,
         versions=facts.get("defines", []),
         texts=facts.get("opens", []),
@@ -129,7 +132,8 @@ def _library(file: File, *, for_any_system: bool) -> bytes:
 def stand_in(shape: Shape, directory: Path, *, for_any_system: bool = True) -> Path:
     """Write a wheel with the shape, for this machine and any CPython 3, and return its path.
 
-    for_any_system: without the versions that it needs of a system's libraries, which systems have or not.
+    for_any_system: without the versions and libraries that it needs of a system, which systems have or not, and without
+    the version of glibc in its tag.
     """
     name, version = shape.wheel.split("-")[:2]
     platform = shape.wheel.removesuffix(".whl").rpartition("-")[2].replace("x86_64", _MACHINE)
@@ -151,12 +155,12 @@ def stand_in(shape: Shape, directory: Path, *, for_any_system: bool = True) -> P
 # ---- a shape from a wheel
 
 
-def _undefined(path: Path) -> list[str]:
-    """Return the functions that a file does not define itself, as readelf prints them, without their versions."""
+def _functions(path: Path, *, is_defined: bool) -> list[str]:
+    """Return the functions that a file defines, or that it does not, as readelf prints them, without their versions."""
     lines = subprocess.run(["readelf", "-W", "--dyn-syms", str(path)], capture_output=True, text=True, check=False)
     rows = [line.split() for line in lines.stdout.splitlines()]
-    wanted = (row[7] for row in rows if len(row) >= 8 and row[4] == "GLOBAL" and row[6] == "UND")
-    return [name.partition("@")[0] for name in wanted]
+    names = (row[7] for row in rows if len(row) >= 8 and row[4] == "GLOBAL" and (row[6] != "UND") == is_defined)
+    return [name.partition("@")[0] for name in names]
 
 
 def _defined_versions(path: Path) -> list[str]:
@@ -170,7 +174,7 @@ def _of_file(path: Path, name: str, lacks: Iterable[str], *, is_program: bool, i
     found = inspect_library(str(path), True)
     single = {"soname": found.soname, "rpath": found.rpath, "runpath": found.runpath}
     facts |= {word: [text] for word, text in single.items() if text is not None}
-    wants = dict.fromkeys((*lacks, *filter(OF_ROCM.fullmatch, _undefined(path))))
+    wants = dict.fromkeys((*lacks, *filter(OF_ROCM.fullmatch, _functions(path, is_defined=False))))
     code = device_code(path)
     lists = {
         "needs": list(found.needed),
@@ -210,6 +214,10 @@ def record(wheel: Path, limit: int = _LIMIT) -> Shape:
                 )
             except RocmSdkError:
                 continue  # a program without a dynamic section
+        wanted = {name for file in shape.files for name in file.facts.get("wants", [])}
+        for file in shape.files:
+            exports = wanted.intersection(_functions(root / file.path, is_defined=True))
+            file.facts |= {"exports": sorted(exports)} if exports else {}
         shape.others = dict(_others(root, paths))
         (metadata,) = root.glob("*.dist-info/METADATA")
         headers = metadata.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
@@ -217,6 +225,7 @@ def record(wheel: Path, limit: int = _LIMIT) -> Shape:
         stems = {path.name.partition(".so")[0].removeprefix("lib") for path in libraries}
         sources = "\n".join(path.read_text(errors="replace") for path in paths if path.suffix == ".py")
         shape.named = sorted(stem for stem in stems if stem in sources)
+        shape.named += sorted(set(re.findall(r"""["']lib(?:amd|hip|hsa|roc|rccl)[\w-]*\.so["']""", sources)))
     return shape
 
 
