@@ -23,6 +23,7 @@ from wheel_shapes import SHAPES, Shape, read, record, stand_in
 
 SMALL = {"amdsmi-7.0.2", "hip_python-10.0.0.0.1.2", "pyrsmi-1.1.0", "rocm_bindings_core-10.0.0.0.1.2"}
 SMALL |= {"jax_rocm7_plugin-0.10.2", "rocm_bindings_hip-10.0.0.0.1.2", "pyamdgpuinfo-2.1.8", "numba_hip-0.2.1"}
+SMALL |= {"gafime_rocm-0.4.7", "triton_utlx_rocm-3.8.0.post1"}
 SYSTEMS = (*(f"manylinux_2_{minor}_x86_64" for minor in (39, 35, 34, 28, 27, 24, 17)), "manylinux2014_x86_64")
 SDKS = ("none", *RELEASES)
 LOADS = {True: "yes", False: "no", None: "?"}
@@ -85,20 +86,22 @@ def test_stand_ins(tmp_path: Path) -> None:
 
 
 def fetch(name: str) -> Path:
-    """Return the wheel for CPython 3.11, fetched if it is absent.
+    """Return the wheel for CPython 3.11, or else 3.12, fetched if it is absent.
 
-    The wheel is for 3.11, whichever version runs the tests: it is read and not installed.
+    That is so whichever version runs the tests: the wheel is read and not installed.
     """
     directory = BUILD / "wheels-of-the-index" / name
-    if not list(directory.glob("*.whl")):
-        words = ["--no-deps", "--only-binary", ":all:", "--python-version", "3.11", "--dest", str(directory)]
+    project, _, version = name.rpartition("-")
+    for python in ("3.11", "3.12"):
+        if list(directory.glob("*.whl")):
+            break
+        words = ["--no-deps", "--only-binary", ":all:", "--python-version", python, "--dest", str(directory)]
         words += [word for system in SYSTEMS for word in ("--platform", system)]
-        words += [word for abi in ("cp311", "abi3", "none") for word in ("--abi", abi)]
+        words += [word for abi in (f"cp{python.replace('.', '')}", "abi3", "none") for word in ("--abi", abi)]
         command = [sys.executable, "-m", "pip", "download", "-q", "--retries", "1", *words]
-        project, _, version = name.rpartition("-")
         done = subprocess.run([*command, f"{project}=={version}"], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            pytest.skip(f"pip cannot fetch {name}: {done.stderr.strip().splitlines()[-1]}")
+    if not list(directory.glob("*.whl")):
+        pytest.skip(f"pip cannot fetch {name}: {done.stderr.strip().splitlines()[-1]}")
     (found,) = directory.glob("*.whl")
     return found
 
