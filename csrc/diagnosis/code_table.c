@@ -238,7 +238,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {GENTOO, ELSEWHERE, "emerge {gentoo}"},
               {NIXOS, ELSEWHERE, "Add the package that holds {name} to programs.nix-ld.libraries, or start in an FHS environment"},
               {ANY, ELSEWHERE, "Install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
-              {ANY, WORDS, "Install {module}, a build for the release of ROCm that {needing} is for"},
+              {ANY, WORDS, "Install {product}, a build for the release of ROCm that {needing} is for"},
               {ANY, ELSEWHERE, "Find out what brings {name}: a package of the system, or one of Python"}),
         "ROCm's wheels bring most of what they need; a few libraries come from the distribution, and minimal containers lack them.", NULL)
     ROW(34, E, LIB, 003, ERROR, "{name|a library} is missing: its package is not installed", "{needing|another library} needs it, and it belongs to {requirement|that package}",

@@ -128,15 +128,13 @@ def _transformer_engine(installed: Installed) -> Iterator[Problem]:
     is_elsewhere = os.environ.get("ROCM_PATH") or any(map(os.path.isdir, ("/opt/rocm", "/opt/rocm/core")))
     if "rocm_sdk" not in text or is_elsewhere or installed.core is None:
         return
-    from rocm_sdk.devel.layout import DISTRIBUTION, MODULE
-    from rocm_sdk.devel.preflight import is_writable
-
-    devel = installed.distribution(DISTRIBUTION)
-    if devel is None:
-        detail = f"{DISTRIBUTION} is not installed"
-        requirement = f"{DISTRIBUTION}=={installed.version}"
-        yield problem("W-DEVEL-016", None, installed.site, detail=detail, requirement=requirement)
-    elif not os.path.isdir(f"{installed.site}/{MODULE}/lib") and not is_writable(installed.site):
+    if installed.distribution("rocm-sdk-devel") is None:
+        requirement = f"rocm-sdk-devel=={installed.version}"
+        facts = {"detail": "rocm-sdk-devel is not installed", "requirement": requirement}
+        yield problem("W-DEVEL-016", None, installed.site, **facts)
+    elif not os.path.isdir(f"{installed.site}/_rocm_sdk_devel/lib") and not os.access(
+        installed.site, os.W_OK | os.X_OK
+    ):
         detail = f"this user may not write to {installed.site}"
         yield problem("W-DEVEL-016", None, installed.site, detail=detail)
 

@@ -136,7 +136,7 @@ def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -
     facts = {"needing": os.path.basename(shown), "name": ", ".join(names), "library": names[0]}
     detail = "libraries without a number belong to a package of Python"
     if all(each.startswith(("libtorch", "libc10")) for each in names):
-        facts |= {"module": "torch"}
+        facts |= {"product": "torch"}
     if "/" in names[0]:
         detail = "that is a path, of the machine that built it, and the linker looks nowhere else"
         facts |= {"entry": names[0], "file": needing[names[0]]}
