@@ -794,7 +794,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "Take a build of {distribution} that uses the SDK's libraries: auditwheel repair --exclude 'librocblas.so.*' leaves one out, and its pattern needs the version"}),
         "Tools that repair wheels copy each library that is not excluded. These have names of their own (librocblas-1a2b3c4d.so.5) and keep no state, so that both work in one process.", NULL)
     ROW(192, W, LIB, 031, WARNING, "triton {version|of this version} does not run where {library} is the HIP of the process", "{source|another package brings it in}; rocm_sdk.find_libraries(\"amdhip64\") returns {other|another file}, and triton compares the two",
-        FIXES({ANY, WORDS, "{removal}"},
+        FIXES({ANY, WORDS, "{removal|unset VARIABLE}"},
               {ANY, WORDS, "export TRITON_LIBHIP_PATH={$library}  # triton takes this HIP then, and does not ask rocm_sdk"}),
         "From 3.9 on triton asks rocm_sdk for HIP first. If the process has loaded another file of that name (device and inode count), it raises RuntimeError. TRITON_LIBHIP_PATH, whose file name begins with libamdhip64.so, counts before all.", NULL)
     ROW(193, W, LIB, 032, WARNING, "amdsmi {version|of this version} calls functions that {library} does not have", "{name}: `import amdsmi` raises AttributeError",
