@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LIMIT = 1 << 22  # bytes of a module
 _HIP = "libamdhip64.so"
+_TRITONS = ("triton", "triton-rocm", "pytorch-triton-rocm")  # all with the package triton
 _SECONDS = 20.0
 
 
@@ -36,9 +37,8 @@ def _find(name: str) -> Distribution | None:
     return other_distributions.find(name)
 
 
-def _text(distribution: str, path: str) -> str:
+def _text(found: Distribution | None, path: str) -> str:
     """Return the text of an installed module; "" if it is not there."""
-    found = _find(distribution)
     try:
         text = read_beginning(str(found.locate_file(path)), _LIMIT) if found is not None else b""
     except (OSError, ValueError):
@@ -57,8 +57,8 @@ def refused_hip(
     source: who brings the HIP in. removal: what leaves it out. variables: the environment of the process.
     """
     chosen = variables.get("TRITON_LIBHIP_PATH", "")
-    driver = _text("triton", "triton/backends/amd/driver.py")
-    found, ours = _find("triton"), installed.locations.get("amdhip64")
+    found, ours = next(filter(None, map(_find, _TRITONS)), None), installed.locations.get("amdhip64")
+    driver = _text(found, "triton/backends/amd/driver.py")
     is_asking = "rocm_sdk" in driver and "samefile" in driver
     if not is_asking or (os.path.basename(chosen).startswith(_HIP) and os.path.isfile(chosen)):
         return None
@@ -106,7 +106,7 @@ def _jax(_installed: Installed) -> Iterator[Problem]:
     plugin = plugins[0]
     names = ("jax", "jaxlib", plugin, plugin.replace("plugin", "pjrt"))
     versions = {name: found.version for name in names if (found := _find(name)) is not None}
-    support = _text("jaxlib", "jaxlib/plugin_support.py")
+    support = _text(_find("jaxlib"), "jaxlib/plugin_support.py")
     if support and plugin.replace("-", "_") not in support:
         known = ", ".join(dict.fromkeys(re.findall(r"jax_rocm\d+_plugin", support))) or "none of ROCm"
         facts = {"distribution": plugin, "version": versions["jaxlib"], "wanted": versions[plugin], "known": known}
@@ -124,7 +124,7 @@ def _jax(_installed: Installed) -> Iterator[Problem]:
 
 
 def _transformer_engine(installed: Installed) -> Iterator[Problem]:
-    text = _text("transformer-engine", "transformer_engine/common/__init__.py")
+    text = _text(_find("transformer-engine"), "transformer_engine/common/__init__.py")
     is_elsewhere = os.environ.get("ROCM_PATH") or any(map(os.path.isdir, ("/opt/rocm", "/opt/rocm/core")))
     if "rocm_sdk" not in text or is_elsewhere or installed.core is None:
         return
@@ -153,8 +153,8 @@ print(json.dumps([name for name in json.loads(sys.argv[1]) if not hasattr(librar
 
 
 def _amdsmi(installed: Installed) -> Iterator[Problem]:
-    names = list(dict.fromkeys(_BOUND.findall(_text("amdsmi", "amdsmi/amdsmi_wrapper.py"))))
     found, ours = _find("amdsmi"), installed.locations.get("amd_smi")
+    names = list(dict.fromkeys(_BOUND.findall(_text(found, "amdsmi/amdsmi_wrapper.py"))))
     if not names or found is None or ours is None or ours.path is None:
         return
     from rocm_sdk.base.starting import own_code, run
@@ -177,6 +177,7 @@ _DEMANDS: dict[str, Callable[[Installed], Iterator[Problem]]] = {
     "amdsmi": _amdsmi,
 }
 _PARTS = {"jaxlib": "jax", "jax-rocm10-plugin": "jax", "jax-rocm10-pjrt": "jax", "jax-rocm7-plugin": "jax"}
+_PARTS |= dict.fromkeys(_TRITONS, "triton")
 
 
 def framework_problems(installed: Installed, names: Iterable[str] = tuple(_DEMANDS)) -> Iterator[Problem]:

@@ -64,11 +64,17 @@ def with_hip(tmp_path: Path) -> Site:
 # ---- triton
 
 
-@pytest.fixture
-def with_triton(with_hip: Site) -> Site:
+@pytest.fixture(params=["triton", "pytorch-triton-rocm"])
+def with_triton(with_hip: Site, request: pytest.FixtureRequest) -> Site:
+    """Return a site with a triton, which has one of several names."""
     files = {"triton/__init__.py": "", "triton/backends/__init__.py": "", "triton/backends/amd/__init__.py": ""}
-    distribution(with_hip, "triton", "3.9.0", files | {"triton/backends/amd/driver.py": DRIVER})
+    distribution(with_hip, request.param, "3.9.0", files | {"triton/backends/amd/driver.py": DRIVER})
     return with_hip
+
+
+def name_of(site: Site) -> str:
+    (info,) = site.path.glob("*triton*.dist-info")
+    return info.name.partition("-")[0].replace("_", "-")
 
 
 def other_hip(directory: Path) -> Path:
@@ -89,16 +95,16 @@ def test_a_hip_that_triton_refuses(with_triton: Site, tmp_path: Path, way: str) 
         first = f"import ctypes; ctypes.CDLL({str(hip)!r}, mode=256); "
     struck = with_triton.run(first + RUN, check=False, **environment)
     assert "RuntimeError" in struck.stderr
-    facts = found(with_triton, "check", "triton", **environment)["W-LIB-031"]
+    facts = found(with_triton, "check", name_of(with_triton), **environment)["W-LIB-031"]
     ours = with_triton.path / CORE / "lib/libamdhip64.so.7"
     assert (facts["library"], facts["other"]) == (str(hip), str(ours))
     assert facts["source"].startswith(way)
     if way != "torch":
         assert facts["fix"].split("  #")[0] == f"unset {way}"
-        assert "W-LIB-031" not in found(with_triton, "check", "triton")
+        assert "W-LIB-031" not in found(with_triton, "check", name_of(with_triton))
     chosen = environment | {"TRITON_LIBHIP_PATH": str(hip)}
     assert with_triton.output(first + RUN, **chosen) == str(hip)
-    assert "W-LIB-031" not in found(with_triton, "check", "triton", **chosen)
+    assert "W-LIB-031" not in found(with_triton, "check", name_of(with_triton), **chosen)
     said_by_test = found(with_triton, "test", "--only", "packages,environment", **environment)
     if way == "LD_LIBRARY_PATH":  # one cause is one problem
         assert "W-LIB-031" not in said_by_test
@@ -113,7 +119,7 @@ def test_the_same_file_by_another_name_is_not_refused(with_triton: Site, tmp_pat
     os.link(with_triton.path / CORE / "lib/libamdhip64.so.7", linked)
     environment = {"LD_LIBRARY_PATH": str(linked.parent)}
     with_triton.run(f"import ctypes; ctypes.CDLL('libamdhip64.so.7', mode=256); {RUN}", **environment)
-    assert "W-LIB-031" not in found(with_triton, "check", "triton", **environment)
+    assert "W-LIB-031" not in found(with_triton, "check", name_of(with_triton), **environment)
 
 
 def test_an_older_triton_does_not_compare(with_hip: Site, tmp_path: Path) -> None:
