@@ -119,7 +119,7 @@ class VersionMismatchError(RocmSdkError, RuntimeError):
 
 
 class EnvironmentOverrideError(RocmSdkError, ImportError, RuntimeError):
-    """The error for an environment variable that asks for something that fails; the cause is chained."""
+    """The error for an environment variable, or the argument in its place, whose wish cannot be met."""
 
     code = "E-ENV-007"
 

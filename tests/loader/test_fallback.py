@@ -123,7 +123,7 @@ def test_without_the_variable_there_is_none(empty: Site, tmp_path: Path) -> None
 @pytest.mark.parametrize("text", ["prefix:relative", "prefix:", "rocm", "SYSTEM", "/opt/rocm"])
 def test_what_is_no_place(empty: Site, text: str) -> None:
     kind, code, message, fix = tell(empty, text)
-    assert (kind, code) == ("RocmSdkError", "E-ENV-008")
+    assert (kind, code) == ("EnvironmentOverrideError", "E-ENV-008")
     assert message == f"ROCM_SDK_FALLBACK: '{text}' is none of prefix:/absolute/path, conda, system"
     assert fix
 
@@ -178,7 +178,10 @@ def test_an_empty_argument_is_no_place(empty: Site, tmp_path: Path) -> None:
 
 def test_an_argument_that_is_no_place_is_named(empty: Site) -> None:
     answers = ask_with_argument(empty, "rocm", __file__)
-    assert answers["locate"] == ["RocmSdkError", "fallback: 'rocm' is none of prefix:/absolute/path, conda, system"]
+    assert answers["locate"] == [
+        "EnvironmentOverrideError",
+        "fallback: 'rocm' is none of prefix:/absolute/path, conda, system",
+    ]
     result = empty.run("import rocm_sdk; rocm_sdk.locate('amdhip64', fallback=['system'])", check=False)
     assert "TypeError: fallback is a str such as 'prefix:/opt/rocm,conda,system', not ['system']" in result.stderr
 

@@ -97,11 +97,16 @@ def test_an_empty_value_is_none(sdk: Site) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "error", "words"),
     [
-        ("amdhip64", "libamdhip64.so.7", "RocmSdkError", "'libamdhip64.so.7' is not an absolute path"),
+        ("amdhip64", "libamdhip64.so.7", "EnvironmentOverrideError", "'libamdhip64.so.7' is not an absolute path"),
         ("amdhip64", "/nonexistent/libamdhip64.so.7", "LibraryNotFoundError", "/nonexistent/libamdhip64.so.7"),
         ("amdhip64", "/usr", "", "/usr"),
         ("amdhip64", "{text}", "BadLibraryError", "{text}"),
-        ("amdhip64", "{rccl}", "RocmSdkError", "the SONAME of {rccl} is librccl.so.1, and not one of amdhip64"),
+        (
+            "amdhip64",
+            "{rccl}",
+            "EnvironmentOverrideError",
+            "the SONAME of {rccl} is librccl.so.1, and not one of amdhip64",
+        ),
         ("amdhip46", "{rccl}", "UnknownLibraryError", "unknown ROCm library name 'amdhip46'"),
     ],
 )

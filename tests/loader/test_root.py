@@ -95,7 +95,7 @@ def test_what_cannot_be_used_is_an_error_that_names_the_variable(  # noqa: PLR09
     root = value.format(at=tmp_path)
     kind, code, message, fix = tell(installed, root)
     shown = root.rstrip("/")
-    assert (kind, code, message) == ("RocmSdkError", "E-ENV-008", f"ROCM_SDK_ROOT: '{shown}' {fault}")
+    assert (kind, code, message) == ("EnvironmentOverrideError", "E-ENV-008", f"ROCM_SDK_ROOT: '{shown}' {fault}")
     assert fix.startswith("unset ROCM_SDK_ROOT  # or set it as documented: ")
     assert expected.format(at=tmp_path) in fix
     for words in (("version",), ("path", "--root"), ("init",), ("run", "true"), ("list",)):
