@@ -28,8 +28,8 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.installed.view import current
 
     installed = current()
-    places = _places(installed)
-    rows = zip(catalog(installed.version), places, strict=True)
+    places, version = _places(installed)
+    rows = zip(catalog(version), places, strict=True)
     libraries = [_document(shortname, package, optional, place) for (shortname, package, *_, optional), place in rows]
     if options.installed:
         libraries = [each for each in libraries if each["path"] is not None]
@@ -72,17 +72,17 @@ def _print_table(libraries: "Sequence[dict[str, Any]]", installed: "Installed") 
         tell_wrapped(f"not installed, of {package}: {', '.join(names)}")
 
 
-def _places(installed: "Installed") -> "Sequence[LibraryLocation | None]":
-    """Return the place of each library of the catalog; None if it is not installed, or damaged."""
+def _places(installed: "Installed") -> "tuple[Sequence[LibraryLocation | None], str | None]":
+    """Return the place of each library of the catalog, None if it is not installed, or damaged; the SDK's version."""
     from rocm_sdk._native import catalog
     from rocm_sdk.errors import RocmSdkError
 
     if installed.chosen_by is not None:
         installed.sdk.facts()  # an error about the chosen directory is not one about each library
     try:
-        return installed.sdk.located()
+        return installed.sdk.located(), installed.sdk.facts()["version"]
     except RocmSdkError:
-        return [None] * len(catalog())
+        return [None] * len(catalog()), None
 
 
 def _document(shortname: str, package: str, optional: bool, place: "LibraryLocation | None") -> "dict[str, Any]":
