@@ -14,7 +14,7 @@ from rocm_sdk.installed.library_directories import is_private, led_on, open_dire
 from rocm_sdk.installed.other_distributions import files_beside
 
 from .parts import judged_elsewhere
-from .variants import Variants, check_files
+from .variants import Variants, check_files, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,11 +130,6 @@ def try_files(subject: Subject, against: Against) -> Tried:
         rows |= before.rows
         loading = loading._replace(before=before.names)
     return Tried(tuple(rows.values()), analysis, variants, loading)
-
-
-def loads(file: HostFile) -> bool:
-    """Return whether the linker would load a file in the process that its row is of."""
-    return file.fault is None and not file.unfound and not file.lack_count
 
 
 def sdk_directories(against: Against) -> tuple[str, ...]:

@@ -17,10 +17,11 @@ from rocm_sdk.installed.catalog import linker_name, package_of, rows_of, stem
 from rocm_sdk.installed.distributions import is_of_sdk
 from rocm_sdk.problems import problem
 
-from .conditions import Loading, loads, sdk_directories, try_files
+from .conditions import Loading, sdk_directories, try_files
 from .missing import HERE, missing_problems
 from .opened_names import OpenedName, opened_names
 from .opening import Opening, opening
+from .variants import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.gpu_builds import LIBRARY_OF_HIP
 from rocm_sdk.installed.catalog import linker_name
 
+from .variants import loads
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +35,7 @@ def judged_elsewhere(subject: Subject, rows: Mapping[str, HostFile]) -> tuple[se
     The first set has the ones that other files bring in: the walks of these judge them. The second has the ones that
     nothing in a package imports or names.
     """
-    failing = [row for row in rows.values() if not (row.is_module or row.is_program or row.fault or _loads(row))]
+    failing = [row for row in rows.values() if not (row.is_module or row.is_program or row.fault or loads(row))]
     if subject.kind not in ("wheel", "distribution", "directory") or not failing:
         return set(), set()
     paths = {os.path.realpath(path): path for path in rows}
@@ -49,10 +51,6 @@ def judged_elsewhere(subject: Subject, rows: Mapping[str, HostFile]) -> tuple[se
     has_modules = subject.kind != "directory" and any(row.is_module for row in rows.values())
     unnamed = _unnamed(subject, rows, alone) if alone and has_modules else set()
     return {row.path for row in failing if row.path in reached - first}, unnamed
-
-
-def _loads(row: HostFile) -> bool:
-    return not (row.unfound or row.lack_count)
 
 
 def _found(row: HostFile) -> Iterator[str]:

@@ -67,7 +67,7 @@ def _choose(files: Iterable[HostFile], release: str | None, *, has_sdk: bool) ->
     for members in groups.values():
         own = [file for file in members if file.is_for_rocm]
         left |= {file.path: f"a variant for {file.back_end}" for file in members if not file.is_for_rocm}
-        loading = [file for file in own if _loads(file)]
+        loading = [file for file in own if loads(file)]
         if has_sdk and loading:
             left |= {file.path: "another variant for ROCm loads" for file in own if file not in loading}
             majors = {_major_in(file.path) for file in own} - {None}
@@ -89,7 +89,8 @@ def _choose(files: Iterable[HostFile], release: str | None, *, has_sdk: bool) ->
     return Variants(left, tuple(notes), built_for)
 
 
-def _loads(file: HostFile) -> bool:
+def loads(file: HostFile) -> bool:
+    """Return whether the linker would load a file in the process that its row is of."""
     return file.fault is None and not file.lack_count and not file.unfound
 
 
