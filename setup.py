@@ -14,9 +14,11 @@ import sys
 import sysconfig
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from setuptools import Extension, setup
 from setuptools.command.build import build
@@ -138,6 +140,50 @@ def compile_error(command: Sequence[str], source: str) -> str:
     return next((line for line in probe.stderr.splitlines() if "error:" in line), probe.stderr.strip() or "no error")
 
 
+def processes() -> int:
+    """Return how many compilers may run at the same time; each takes 107 MB."""
+    asked = os.environ.get("MAX_JOBS") or "16"
+    if not re.fullmatch("[0-9]{1,4}", asked) or int(asked) == 0:
+        refuse(f"MAX_JOBS={asked}: it is the most compilers that run at the same time, a number from 1 on")
+    return min(16, int(asked), len(os.sched_getaffinity(0)), cgroup_processors())
+
+
+def cgroup_processors() -> int:
+    """Return how many processors the cgroups of this process give it, by their files cpu.max: QUOTA PERIOD."""
+    least = 16
+    try:
+        own = re.search(r"^0::/(.*)$", Path("/proc/self/cgroup").read_text(encoding="utf-8"), re.MULTILINE)
+        place = Path(f"/sys/fs/cgroup/{own.group(1) if own else ''}")
+        for each in (place, *place.parents):
+            if (each / "cpu.max").is_file():
+                quota, period = (each / "cpu.max").read_text(encoding="ascii").split()
+                least = min(least, least if quota == "max" else max(1, round(int(quota) / int(period))))
+    except (OSError, ValueError, ZeroDivisionError):
+        pass  # then the affinity tells alone
+    return least
+
+
+def compile_side_by_side(compile_some: Callable[..., list[str]], sources: list[str], **options: Any) -> list[str]:
+    """Compile each source by itself, several at the same time, and return the object files in the order of the sources.
+
+    After the first that fails, none begins.
+    """
+    errors: list[Exception] = []
+
+    def compile_one(source: str) -> list[str]:
+        try:
+            return [] if errors else compile_some([source], **options)
+        except Exception as error:
+            errors.append(error)
+            return []
+
+    with ThreadPoolExecutor(processes()) as pool:
+        objects = [built for each in pool.map(compile_one, sources) for built in each]
+    if errors:
+        raise errors[0]
+    return objects
+
+
 class Build(build):
     """`build`, but a missing dependency is named before the first file is copied."""
 
@@ -169,14 +215,22 @@ class BuildLibrary(build_clib):
         check_build_dependencies()
         for _, build_info in self.libraries:
             build_info["cflags"] = [*build_info["cflags"], *libelf_flags("--cflags")]
+        number = len([*LIBRARY_SOURCES, *BINDING_SOURCES, PROGRAM, *PROGRAM_PARTS])
+        print(f"compiling {number} files with {processes()} processes", flush=True)
         super().run()
+
+    def build_libraries(self, libraries: Any) -> None:
+        """Compile several files at the same time."""
+        self.compiler.compile = partial(compile_side_by_side, self.compiler.compile)
+        super().build_libraries(libraries)
 
 
 class BuildExtension(build_ext):
     """`build_ext` with libelf, and the program that `rocm-sdk test` loads libraries in."""
 
     def build_extensions(self) -> None:
-        """Link the extension without the search paths of the interpreter."""
+        """Compile several files at the same time, and link without the search paths of the interpreter."""
+        self.compiler.compile = partial(compile_side_by_side, self.compiler.compile)
         # What the interpreter was linked with names its own directories, as pyenv's does: in a wheel they mean nothing.
         asked_for = os.environ.get("LDSHARED", "") + os.environ.get("LDFLAGS", "")
         self.compiler.linker_so = [
@@ -191,7 +245,7 @@ class BuildExtension(build_ext):
         super().run()
         root = Path() if self.inplace else Path(self.build_lib)
         objects = self.compiler.compile(
-            ["csrc/programs/load_check.c", *PROGRAM_PARTS],
+            [PROGRAM, *PROGRAM_PARTS],
             output_dir=self.build_temp,
             include_dirs=["csrc"],
             extra_postargs=FLAGS,
@@ -204,8 +258,10 @@ class BuildExtension(build_ext):
 
 
 HEADERS = sorted(str(path) for path in CSRC.rglob("*.h"))
+PROGRAM = "csrc/programs/load_check.c"
 PROGRAM_PARTS = sorted(str(path) for path in (CSRC / "programs/parts").glob("*.c"))
 LIBRARY_SOURCES = sorted(str(path) for path in CSRC.glob("*/*.c") if path.parent.name not in NOT_OF_THE_LIBRARY)
+BINDING_SOURCES = sorted(str(path) for path in (CSRC / "python").glob("*.c"))
 INCLUDE_DIRS = ["csrc/include", "csrc"]
 
 # The warnings are those of make, where they are errors.
@@ -239,7 +295,7 @@ setup(
     ext_modules=[
         Extension(
             "rocm_sdk._native",
-            sources=sorted(str(path) for path in (CSRC / "python").glob("*.c")),
+            sources=BINDING_SOURCES,
             depends=[*HEADERS, *LIBRARY_SOURCES],  # it is linked anew when the library changes
             include_dirs=INCLUDE_DIRS,
             extra_compile_args=BINDING_FLAGS,

@@ -120,3 +120,26 @@ def test_this_machine_lacks_nothing() -> None:
     assert shutil.which("pkgconf") or shutil.which("pkg-config")
     assert (Path(sysconfig.get_path("include")) / "Python.h").exists()
     assert sys.platform == "linux"
+
+
+def test_the_first_error_ends_the_build(run_module: Run, source_tree: Path, tmp_path: Path) -> None:
+    """Compilers run at the same time. None begins after the first error."""
+    starts, script = tmp_path / "starts", tmp_path / "gcc-of-sources"
+    # The first source waits until a second compiler has begun. Then it fails, while the second one still runs.
+    script.write_text(
+        '#!/bin/sh\ncase "$*" in *" -c csrc/"*) ;; *) exec gcc "$@" ;; esac\n'
+        f"mkdir {tmp_path}/first 2>/dev/null || {{ echo >>{starts}; sleep 2; exit; }}\n"
+        f"until [ -e {starts} ]; do sleep 0.05; done; echo failed as asked >&2; exit 1\n"
+    )
+    script.chmod(0o755)
+    run = run_module(*WHEEL[:2], "-v", *WHEEL[2:], CC=str(script), MAX_JOBS="2")
+    output = run.stdout + run.stderr
+    assert run.returncode != 0
+    assert "failed as asked" in output
+    assert f"compiling {len([*(source_tree / 'csrc').rglob('*.c')])} files with 2 processes" in output
+    assert len(starts.read_text()) == 1
+
+
+@pytest.mark.parametrize("value", ["0", "many", "-1", "2.5"])
+def test_wrong_number_of_compilers(run_module: Run, value: str) -> None:
+    assert f"MAX_JOBS={value}: " in complaint(run_module(*WHEEL, MAX_JOBS=value))
