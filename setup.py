@@ -30,6 +30,10 @@ CSRC = Path("csrc")
 VERSION_HEADER = CSRC / "include/rocm_sdk/version.h"
 NOT_OF_THE_LIBRARY = {"include", "programs", "python"}
 
+# The address of the repository, https://github.com/OWNER/NAME. A release fills it in; without it there are no urls.
+REPOSITORY = ""
+PAGES = {"Source": "", "Issues": "/issues", "Changelog": "/blob/main/CHANGELOG.md", "Security": "/security/policy"}
+
 # The limited API does not exist on free-threaded interpreters: there the extension is built for one version only.
 LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
@@ -280,6 +284,7 @@ if LIMITED_API:
 
 setup(
     version=read_version(),
+    project_urls={name: REPOSITORY + page for name, page in PAGES.items() if REPOSITORY},
     cmdclass={"build": Build, "build_py": BuildPython, "build_clib": BuildLibrary, "build_ext": BuildExtension},
     libraries=[
         (

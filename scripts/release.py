@@ -162,8 +162,8 @@ def publish(version: str, *, is_whole: bool) -> Path:
             shutil.copy(path, new / part)
     sums = "".join(f"{digest}  {name}\n" for name, digest in files.digests(made).items())
     (new / "more/SHA256SUMS").write_text(sums, encoding="utf-8")
-    repository = os.environ.get("GITHUB_REPOSITORY")
-    address = f"https://github.com/{repository}/blob/v{version}/" if repository else ""
+    match = re.search(r'^REPOSITORY = "(.+)"$', (ROOT / "setup.py").read_text(encoding="utf-8"), re.MULTILINE)
+    address = f"{match[1]}/blob/v{version}/" if match else ""
     (new / "notes.md").write_text(notes_text(section(version), address), encoding="utf-8")
     if is_whole:
         (new / "tag.txt").write_text(tag_text(section(version)), encoding="utf-8")

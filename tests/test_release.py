@@ -261,6 +261,7 @@ def clone(made: Made, tmp_path: Path) -> Clone:
         shutil.copy(SCRIPTS / name, path / "scripts")
     (path / "csrc/include/rocm_sdk").mkdir(parents=True)
     (path / "csrc/include/rocm_sdk/version.h").write_text('#define RSDK_VERSION "1.2.3"\n')
+    (path / "setup.py").write_text('REPOSITORY = "https://github.com/someone/rocm_sdk"\n')
     (path / "CHANGELOG.md").write_text("# Changelog\n\n" + SECTION + OLDER)
     (path / "Makefile").write_text(MAKEFILE.format(files=made.directory))
     (path / ".gitignore").write_text("/build/\n/dist/\n__pycache__/\n")
@@ -273,7 +274,7 @@ def clone(made: Made, tmp_path: Path) -> Clone:
 
 @pytest.mark.slow
 def test_a_release(clone: Clone) -> None:
-    done = clone.release("1.2.3", GITHUB_REPOSITORY="someone/rocm_sdk")
+    done = clone.release("1.2.3")
     assert done.returncode == 0, done.stdout + done.stderr
     tasks = [line.partition(" ")[2] for line in done.stdout.splitlines() if line.startswith("task ")]
     assert tasks == ["lint", "test-all", "test-long", "release-files", "release-files"]
