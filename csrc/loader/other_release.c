@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "elf/elf_dynsym.h"
 #include "elf/soname.h"
+#include "sdk/layout.h"
 #include "sdk/tables.h"
 
 static const char hip[] = "libamdhip64.so";
@@ -124,18 +125,23 @@ static rsdk_status find_present(rsdk_sdk *sdk, const char *name, const char **pr
     return RSDK_OK;
 }
 
-/* Return whether a plan lacks a library of ROCm. Most plans lack nothing, and cost nothing more. */
-static bool lacks_of_rocm(const rsdk_plan *plan) {
+/* Return the first library of ROCm that a plan lacks, or NULL, mark the packages that have the lacking ones, and set
+ * the file that needs it. Most plans lack nothing, and cost nothing more. */
+static const char *find_lack(const rsdk_plan *plan, const char **file, bool missing[RSDK_PACKAGE_COUNT]) {
+    const char *first = NULL;
     for (size_t i = 0; i < plan->graph.nodes.count; i++) {
         const rsdk_node *node = plan->graph.nodes.items[i];
         for (size_t j = 0; !node->is_sdk && j < node->edges.count; j++) {
             const rsdk_edge *edge = &node->edges.items[j];
             if (edge->kind == RSDK_EDGE_MISSING && rsdk_catalog_is_of_rocm(edge->name)) {
-                return true;
+                const rsdk_catalog_entry *entry = rsdk_catalog_find_file(edge->name);
+                missing[entry != NULL ? entry->package : RSDK_CORE] = true;
+                *file = first != NULL ? *file : node->location.path;
+                first = first != NULL ? first : edge->name;
             }
         }
     }
-    return false;
+    return first;
 }
 
 /* Add the needs of a node. The versions of HIP's symbols are in tables that a plan does not read. A file that cannot be
@@ -199,7 +205,17 @@ static rsdk_status judge(const rsdk_plan *plan, rsdk_sdk *sdk, rsdk_arena *arena
 
 rsdk_status rsdk_other_release_check(const rsdk_plan *plan, rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_arena arena = RSDK_ARENA_INIT;
-    rsdk_status status = lacks_of_rocm(plan) ? judge(plan, sdk, &arena, error) : RSDK_OK;
+    rsdk_text what = RSDK_TEXT_INIT;
+    rsdk_status status = RSDK_OK;
+    bool missing[RSDK_PACKAGE_COUNT] = {false};
+    const char *file = NULL, *lack = find_lack(plan, &file, missing);
+    if (lack != NULL && rsdk_sdk_version(sdk) == NULL) {
+        rsdk_text_add(&what, "%s needs %s", file, lack);
+        status = rsdk_sdk_fail_not_installed(sdk, rsdk_text_get(&what), missing, error);
+    } else if (lack != NULL) {
+        status = judge(plan, sdk, &arena, error);
+    }
+    rsdk_text_clear(&what);
     rsdk_arena_clear(&arena);
     return status;
 }

@@ -443,7 +443,8 @@ PyDoc_STRVAR(
     "or through others, and what a file that needs none of it opens by a name without version; returns a tuple of "
     "LoadedLibrary.\n\n"
     "The files themselves are not loaded. A library that they need and that neither the SDK nor the system "
-    "has is named in a RocmSdkWarning.");
+    "has is named in a RocmSdkWarning. Raises PackageNotInstalledError where that is a library of ROCm and no SDK is "
+    "installed.");
 
 static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {
     rsdk_keyword_arguments keywords;

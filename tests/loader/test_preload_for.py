@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sample_site import CORE, LIBRARIES, Site, compile_library
+from sample_site import CORE, LIBRARIES, Site, compile_library, run_python
 
 
 @pytest.fixture
@@ -136,3 +136,20 @@ def test_a_mistake_of_the_user_is_not_mended_by_an_installer(site: Site, tmp_pat
         assert "Name a" in fix or "else name one" in fix
         assert "pip" not in fix.replace(str(tmp_path), "")
         assert "explain" not in fix
+
+
+def test_no_sdk(tmp_path: Path) -> None:
+    """As by initialize_process: the packages and the line to type. What needs none of ROCm passes in silence."""
+    needed = [compile_library(tmp_path / name, name) for name in ("librocsparse.so.1", "libamdhip64.so.7")]
+    extension = compile_library(tmp_path / "ext.so", None, needed=tuple(needed))
+    program = f"import rocm_sdk; print(rocm_sdk.preload_for({str(extension)!r}))"
+    found = run_python(program, "-W", "error", LD_LIBRARY_PATH=str(tmp_path))
+    assert found.stdout == "()\n", found.stderr
+    for path in needed:
+        path.unlink()
+    result = run_python(program, check=False)
+    first, fix = result.stderr.splitlines()[-2:]
+    wanted = f"{extension} needs librocsparse.so.1: not installed: rocm-sdk-core, rocm-sdk-libraries [E-PKG-001]"
+    assert first == f"rocm_sdk.errors.PackageNotInstalledError: {wanted}"
+    assert '"rocm[libraries]"' in fix
+    assert "Warning" not in result.stderr

@@ -175,7 +175,8 @@ rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options,
 /* Load the libraries of the SDK that ELF files, an extension module say, need, directly or through others, with
  * RTLD_GLOBAL. The files themselves are not loaded: dlopen does it after this. Errors and *loaded are as with
  * rsdk_loader_preload; RSDK_BAD_ELF too where a file was built for another release, whose libraries the SDK has in
- * other versions. Any other library that neither the SDK nor the system has becomes a warning of *loaded. */
+ * other versions; RSDK_PACKAGE_NOT_INSTALLED where no SDK is installed, and the system lacks a library of ROCm that
+ * they need. Any other library that neither the SDK nor the system has becomes a warning of *loaded. */
 rsdk_status rsdk_loader_preload_for(rsdk_sdk *sdk, const char *const *files, size_t count, rsdk_loaded **loaded,
                                     rsdk_error *error);
 
