@@ -1,5 +1,6 @@
 # The tasks of the project: `make help` lists them. They write below build/, `develop` also among the sources, and
-# `install` below PREFIX. They install the system packages that they need.
+# `install` below PREFIX. As root, or with INSTALL=yes and sudo, they install the system packages that they need; else
+# they print them.
 
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
@@ -27,6 +28,7 @@ FILES ?=                   # of `make mutants`
 NUMBER ?= 10               # of mutants
 SEED ?= 1                  # of the attackers and of mutants
 WORKERS ?= 2               # processes of the suite
+INSTALL ?=                 # yes: who is not root installs system packages with sudo
 REASON ?=                  # why counts changed: `make budgets`
 SYSTEM_PYTHON := /usr/bin/python3 # benchmarks/budgets.tsv has its counts
 PYTHON := $(strip $(PYTHON))
@@ -98,11 +100,10 @@ test-one: ## compile what changed and run one test: T=test_plan (C) or T=tests/l
 ifeq ($(strip $(T)),)
 	@echo 'make test-one T=test_plan, or T=tests/loader/test_preload.py::test_name' >&2; exit 2
 else ifneq ($(wildcard tests/c/$(T).c),)
-	@$(INSTALL_PACKAGES) build c-tests
+	@$(INSTALL_PACKAGES) build cmocka
 	@$(MAKE) -j VARIANT=gcc build/c/gcc/tests/c/$(T)
 	@build/c/gcc/tests/c/$(T)
 else
-	@$(INSTALL_PACKAGES) build test
 	@$(MAKE) develop
 	@build/venv-develop/bin/pytest -q --no-header $(PYTEST_ARGS) '$(T)'
 endif
@@ -115,7 +116,7 @@ test: setup-test $(WHEELS) ## run the tests of loader, GPUs, device code and C, 
 test-all: setup-test $(WHEELS) ## run all but the long tests, and on each other CPython those that depend on it (PYTHONS="3.10 3.13" chooses)
 	@$(RUN_TESTS) usual $(PYTEST_ARGS)
 
-test-long: setup-test $(WHEELS) ## run what `make test-all` leaves out: kills, power cuts, a cluster, images, recipes, builds that are the same twice
+test-long: setup-long $(WHEELS) ## run what `make test-all` leaves out: kills, power cuts, a cluster, images, recipes, builds that are the same twice
 	@$(RUN_TESTS) long $(PYTEST_ARGS)
 
 test-interpreters: setup-test $(WHEELS) ## run on each CPython the tests that depend on it (PYTHONS="3.10 3.13" chooses)
@@ -224,6 +225,7 @@ format: ## rewrite the C and Python files in the project's format
 docs: $(WHEELS) ## build the documentation, build/docs/index.html
 	@$(INSTALL_PACKAGES) build docs
 	@$(ENVIRONMENT) test,docs
+	@echo 'building the pages, whose examples run ...'
 	build/venv/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
 
 check-docs: docs ## look at the built pages in a browser: nothing cut off, no fault that axe finds
@@ -248,6 +250,9 @@ setup-build:
 
 setup-test:
 	@$(INSTALL_PACKAGES) build test
+
+setup-long:
+	@$(INSTALL_PACKAGES) build test long
 
 # The benchmarks start in build/, where no source tree shadows the installed package.
 run-benchmarks: $(WHEELS)
@@ -419,5 +424,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: always help setup demo wheel wheels generate tasks-alone release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
-    setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy
+.PHONY: always help tests benchmarks packaging scripts setup demo wheel wheels generate tasks-alone release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+    setup-build setup-test setup-long run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

@@ -19,14 +19,14 @@ kernel void scale(global float *Y, float N) {
 
 @cache
 def _is_made_by_clang(version: int) -> bool:
-    command = [str(CLANG), "--target=amdgcn-amd-amdhsa", "-nogpulib", f"-mcode-object-version={version}"]
+    command = [CLANG, "--target=amdgcn-amd-amdhsa", "-nogpulib", f"-mcode-object-version={version}"]
     command += ["-mcpu=gfx1030", "-x", "c", "-c", "/dev/null", "-o", "/dev/null"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def need_version(version: int) -> None:
     """Skip the test if clang makes no code objects of a version: Debian 13's clang makes none before 4."""
-    if CLANG is not None and not _is_made_by_clang(version):
+    if not _is_made_by_clang(version):
         pytest.skip(f"this clang makes no code objects of version {version}")
 
 
@@ -35,7 +35,6 @@ def compiled_kernel(directory: Path, target: str, version: int = 4) -> bytes:
 
     The arguments of its kernel have names that YAML would take for booleans.
     """
-    assert CLANG is not None
     need_version(version)
     words = ["-x", "cl", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}"]
     command = [CLANG, *words, "-nogpulib", "-cl-kernel-arg-info", "-O2", f"-mcode-object-version={version}", "-"]

@@ -5,7 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from other_user import OtherUser, become_possible, open_directory
 from parts import MARKERS, PARTS, chosen, names
 from sample_machine import Machine, machine_of
 from sample_site import Site
+from system_programs import skip_if_lacking
 
 import rocm_sdk
 
@@ -145,6 +146,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         taken = chosen(part, items)
         config.hook.pytest_deselected(items=[item for item in items if item not in {*taken}])
         items[:] = taken
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    try:
+        return (yield)
+    except FileNotFoundError as error:
+        skip_if_lacking(error)
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    try:
+        return (yield)
+    except FileNotFoundError as error:
+        skip_if_lacking(error)
+        raise
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -2,12 +2,12 @@
 
 import os
 import re
-import shutil
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 from programs import completed
+from system_programs import need
 
 _BEGUN = re.compile(r"\d+ +(?:<\.\.\. )?(?:vfork|fork|clone3?)\b.* = (\d+)$")
 
@@ -19,7 +19,7 @@ def traced(
 
     The command must end with `status`; None stands for any status.
     """
-    assert shutil.which("strace"), "strace is needed: make setup"
+    need("strace")
     strace = ["strace", "-f", "-y", "-o", str(record), "-e", f"trace={calls}"]
     # A file that is in memory is slow under strace.
     result = completed([*strace, *command], env={"ROCM_SDK_READ_AHEAD": "0", **(os.environ if env is None else env)})

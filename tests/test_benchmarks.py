@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from types import ModuleType
 
 import pytest
 from programs import completed
+from system_programs import need
 
 SOURCES = Path(__file__).resolve().parents[1] / "benchmarks"
 SHORTNAMES = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
@@ -61,8 +61,7 @@ def run_benchmarks(directory: Path, *arguments: str) -> subprocess.CompletedProc
 @pytest.mark.slow
 @pytest.mark.long
 def test_smoke_run(directory: Path) -> None:
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not on this system: make setup")
+    need("strace")
     result = run_benchmarks(directory, "--smoke")
     assert result.returncode == 0, result.stdout + result.stderr
     written = json.loads((directory / "benchmarks.json").read_text())

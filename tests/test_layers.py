@@ -3,12 +3,12 @@
 import ast
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from programs import completed
+from system_programs import need
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -242,7 +242,7 @@ PUBLIC_HEADERS = sorted((ROOT / "csrc/include/rocm_sdk").glob("*.h"))
 @pytest.mark.parametrize(("compiler", "language", "standard"), [("gcc", "c", "c17"), ("g++", "c++", "c++17")])
 def test_public_header_compiles_alone(header: Path, compiler: str, language: str, standard: str) -> None:
     """Alone, and twice: a header brings what it needs and guards itself."""
-    assert shutil.which(compiler), f"{compiler} is needed: make setup"
+    need(compiler)
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     source_options = ["-x", language, f"-std={standard}", f"-I{header.parent.parent}"]
     command = [compiler, "-fsyntax-only", *warnings, *source_options, "-"]

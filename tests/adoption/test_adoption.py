@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from other_user import OtherUser
 from sample_devel import make_wheel
+from system_programs import need
 
 ROCM = "rocm[libraries]==7.10.0"
 OURS = "rocm-sdk-loader"
@@ -342,7 +343,7 @@ def kill_at_rename(environment: Environment, number: int, *words: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--undo",)], ids=["adopt", "undo"])
 def test_killed_at_any_point(make_environment: Callable[..., Environment], words: tuple[str, ...]) -> None:
-    assert shutil.which("strace"), "strace is needed: make setup"
+    need("strace")
     environment = make_environment("uv")
     for requirement in (OURS, ROCM):
         environment.install(requirement)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from ended import assert_failed, assert_refused
+from system_programs import need
 
 ROCM = "rocm[libraries]==7.10.0"
 OURS = "rocm-sdk-loader"
@@ -95,7 +96,7 @@ def test_a_directory_that_is_a_link(both: Environment) -> None:
 @pytest.mark.slow
 def test_killed_and_undone(both: Environment) -> None:
     """Wherever an adoption was killed, undoing it leaves what was there before, and nothing of it."""
-    assert shutil.which("strace"), "strace is needed: make setup"
+    need("strace")
     before = both.files()
     begin = both.directory.with_name("begin")
     shutil.copytree(both.directory, begin, symlinks=True)

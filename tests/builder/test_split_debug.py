@@ -17,6 +17,7 @@ from installed_rocm import usual_rocm
 from programs import completed
 from sample_device_code import bundle, code_object
 from sample_site import clean_environment
+from system_programs import find
 
 from rocm_sdk import RocmSdkError, _native
 from rocm_sdk_build.code.debug_split import debuggable, split
@@ -262,9 +263,7 @@ def test_eu_addr2line_shows_function_and_line(installed: Path) -> None:
 
 @pytest.mark.slow
 def test_gdb_shows_function_and_line(installed: Path, tmp_path: Path) -> None:
-    gdb = shutil.which("gdb")
-    if gdb is None:
-        pytest.skip("gdb is not installed")
+    gdb = find("gdb")
     words = [sys.executable, "-m", "rocm_sdk", "info", "--build-id"]
     environment = clean_environment() | {"PYTHONPATH": str(installed)}
     text = completed(words, env=environment).stdout
@@ -291,8 +290,6 @@ def test_debuginfod_serves_it(installed: Path, tmp_path: Path) -> None:
     served = tmp_path / "served" / found["debuginfod"].lstrip("/")
     served.parent.mkdir(parents=True)
     shutil.copy(found["installed_debug_file"], served)
-    if shutil.which("debuginfod-find") is None:
-        pytest.skip("debuginfod-find is not installed")
     client = os.environ | {
         "DEBUGINFOD_URLS": f"file://{tmp_path / 'served'}",
         "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache"),

@@ -14,6 +14,7 @@ from ended import assert_failed, assert_refused
 from environments import empty_environment, installer_command
 from programs import completed
 from stored_builds import stored
+from system_programs import need
 
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.building.wish import Wish
@@ -313,8 +314,7 @@ def test_python_takes_over_where_the_compiler_cannot(dist: Path, tmp_path: Path)
 
 
 def test_the_clang_one(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shutil.which("clang") is None:
-        pytest.skip("clang is not on this system")
+    need("clang")
     monkeypatch.setenv("CC", "clang")
     place = Place("_rocm_sdk_core", f"rocm_sdk_core-{VERSION}.dist-info", "_rocm_sdk_devel", "")
     assert write_trampoline(environment / "bin/info", Script("info", "bin/rocminfo", False), place)
@@ -328,9 +328,7 @@ CROSS_COMPILER, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64-static"
 
 @pytest.fixture
 def cross_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (CROSS_COMPILER, QEMU):
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not on this system: make setup")
+    need(CROSS_COMPILER, QEMU)
     monkeypatch.setenv("CC", CROSS_COMPILER)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import pty
-import shutil
 import subprocess
 import sysconfig
 import tempfile
@@ -12,6 +11,7 @@ from select import select
 
 import pytest
 from sample_site import Site
+from system_programs import find
 
 from rocm_sdk.cli.commands import COMMANDS
 
@@ -22,8 +22,7 @@ SCRIPTS = {"bash": "rocm-sdk", "fish": "rocm-sdk.fish", "zsh": "_rocm-sdk"}  # s
 
 
 def run_shell(shell: str, *arguments: str, **variables: str) -> str:
-    program = shutil.which(shell)
-    assert program, f"{shell} is needed: make setup"
+    program = find(shell)
     environment = {"PATH": f"{sysconfig.get_path('scripts')}:/usr/bin:/bin", "TERM": "dumb"} | variables
     with tempfile.TemporaryDirectory() as home:  # fish writes into it
         environment["HOME"] = home
@@ -187,8 +186,7 @@ def zsh(scripts: Path, with_tool: Path, tmp_path_factory: pytest.TempPathFactory
         "ZDOTDIR": str(home),
         "PYTHONPATH": str(with_tool),
     }
-    program = shutil.which("zsh")
-    assert program, "zsh is needed: make setup"
+    program = find("zsh")
     process, terminal = pty.fork()
     if process == 0:
         os.execve(program, [program, "-d", "-i"], environment)

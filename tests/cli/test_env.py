@@ -14,6 +14,7 @@ from ended import assert_refused
 from sample_device_code import bundle, library, objects
 from sample_machine import Machine
 from sample_site import LIBRARIES, Site, compile_library
+from system_programs import find
 
 from rocm_sdk.devel.compilers import has_bitcode
 
@@ -33,8 +34,7 @@ EXPECTED = {
 
 def variables_after(shell: str, script: str, text: str) -> dict[str, str]:
     """Return the environment of a program that a shell starts, after the shell has evaluated `text`."""
-    program = shutil.which(shell)
-    assert program, f"{shell} is needed: make setup"
+    program = find(shell)
     before = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": "/else where", "LDFLAGS": "-Wl,-z,now", "TEXT": text}
     with tempfile.TemporaryDirectory() as home:  # fish writes into it
         before["HOME"] = home

@@ -180,7 +180,6 @@ def test_names_that_lead_to_no_library(call: Call, name: str, status: int) -> No
     assert "libamdhip64.so.7" in result.stdout, "the others are told"
 
 
-@pytest.mark.skipif(shutil.which("debuginfod-find") is None, reason="debuginfod-find is not installed")
 def test_debuginfod_asks_for_that_path(call: Call, tmp_path: Path) -> None:
     """The client of elfutils finds a file at this path of a server."""
     found = json.loads(call("info", "--build-id", "amdhip64", "--json").stdout)["files"][0]

@@ -12,6 +12,7 @@ from other_user import OtherUser
 from sample_closure import PROVED, closure, errors_of
 from sample_devel import as_root
 from sample_site import CORE
+from system_programs import need
 
 from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.forms.containers import image_writer
@@ -61,12 +62,6 @@ def way(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
         (place / name).symlink_to(str(shutil.which(name)))
     monkeypatch.setenv("PATH", str(place))
     return str(request.param)
-
-
-def need(*programs: str) -> None:
-    for name in programs:
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not on this system")
 
 
 def manifest_of(image: Path) -> tuple[str, dict[str, object]]:

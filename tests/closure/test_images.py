@@ -17,6 +17,7 @@ from programs import completed
 from sample_closure import PROVED, closure, errors_of
 from sample_devel import as_root
 from sample_site import CORE, LIBRARIES, clean_environment, run_interpreter
+from system_programs import need
 
 from rocm_sdk.base import starting
 from rocm_sdk.terminal.progress import Wait
@@ -35,12 +36,6 @@ def site(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("site") / "site"
     closure(sdk, *WORDS, "--output", output)
     return output
-
-
-def need(*programs: str) -> None:
-    for name in programs:
-        if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
-            pytest.skip(f"{name} is not on this system: make setup")
 
 
 class Told(Wait):

@@ -1,11 +1,11 @@
 """`closure --trace`: files that a run of the application uses stay, although no rule finds them."""
 
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
 from sample_closure import PROVED, closure, names_in
+from system_programs import need
 
 from rocm_sdk_build.closure.choosing.trace import Use, uses
 
@@ -25,8 +25,7 @@ print("the application's own words")
 
 @pytest.fixture
 def application(tmp_path: Path) -> Path:
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
+    need("strace")
     path = tmp_path / "app.py"
     path.write_text(APPLICATION)
     return path

@@ -14,7 +14,6 @@ from rocm_sdk import device_code
 @pytest.mark.parametrize("version", [3, 4])
 @pytest.mark.parametrize("target", ["gfx803", "gfx90a:xnack+", "gfx90a:xnack-", "gfx90a:sramecc+:xnack-", "gfx1030"])
 def test_what_clang_makes(tmp_path: Path, target: str, version: int) -> None:
-    assert CLANG is not None
     need_version(version)
     path = tmp_path / "kernel.hsaco"
     command = [

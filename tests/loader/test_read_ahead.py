@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -25,8 +24,6 @@ SPREAD = "const char filling[1 << 20] = {1}; int hip(void) { return 1; }"  # its
 
 def blocks(site: Site, record: Path) -> dict[str, tuple[list[int], set[int]]]:
     """Return blocks by the name of a library: asked-for ones in their order, and ones that the loader read."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not on this system: make setup")
     found: dict[str, tuple[list[int], set[int]]] = {}
     environment = clean_environment() | {"PYTHONPATH": str(site.path)}
     for line in traced([sys.executable, "-c", PLAN], "pread64,fadvise64", record, environment):
@@ -89,8 +86,6 @@ def opens(
 
     An open has its thread, the path, and whether there is such a file.
     """
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not on this system: make setup")
     lines = traced([sys.executable, "-c", code], "openat", directory / "strace", environment)
     found = [OPENED.match(line) for line in lines]
     wanted = [match for match in found if match and match[2].startswith(str(site.path))]

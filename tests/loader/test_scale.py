@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import shutil
 import sys
 import textwrap
 from collections import Counter
@@ -13,6 +12,7 @@ import pytest
 from programs import completed
 from sample_site import CORE, Site, clean_environment
 from system_calls import traced
+from system_programs import need
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +82,7 @@ def missing_needs(write: Callable[..., None], count: int, root: str) -> None:
 
 def instructions(site: Site) -> int:
     """Return the instructions of the plans, and of the interpreter that makes them."""
-    assert shutil.which("valgrind"), "valgrind is needed: make setup"
+    need("valgrind")
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable]
     fixed = {"PYTHONPATH": str(site.path), "PYTHONHASHSEED": "0", "ROCM_SDK_READ_AHEAD": "0"}
     done = completed([*command, "-c", textwrap.dedent(PLAN)], env=clean_environment() | fixed)

@@ -13,6 +13,7 @@ from debian_sdk import rocm
 from fetched_packages import install_torch
 from sample_closure import PROVED, closure, names_in, report, write_application, write_distribution
 from sample_site import LIBRARIES, run_python
+from system_programs import need
 
 from rocm_sdk import device_code
 from rocm_sdk_build.closure.writing.metadata import NOTE
@@ -95,8 +96,7 @@ def test_a_distribution(debian_sdk: Callable[[str], Path], tmp_path: Path, gpu: 
 
 def test_a_traced_run_finds_what_the_rules_find(debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
     """A call of hipsparseCreate fails without a GPU; all that it and HIP open until then is in the closure."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
+    need("strace")
     sdk = debian_sdk("none")
     program = (
         "import ctypes, rocm_sdk\nrocm_sdk.preload_libraries('hipsparse')\n"

@@ -12,6 +12,7 @@ import sample_closure
 from programs import completed
 from sample_closure import VERSION, write_sdk
 from sample_devel import as_root
+from system_programs import need
 
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.installed.record import read_record, record_text
@@ -35,8 +36,7 @@ pytestmark = [as_root, pytest.mark.built_wheel, pytest.mark.long]
 @pytest.fixture
 def buildah(tmp_path: Path) -> Iterator[list[str]]:
     """Yield the command, with a storage of its own."""
-    if shutil.which("buildah") is None or shutil.which("debootstrap") is None:
-        pytest.skip("buildah or debootstrap is not on this system")
+    need("buildah", "debootstrap")
     possible = [ROOT / "scripts/debian-system", "possible"]
     done = completed(possible)
     if done.returncode:

@@ -1,7 +1,6 @@
 """The device code of Debian's libraries: as it is, and with the code of one target."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,12 +15,9 @@ from rocm_sdk import coverage, device_code
 from rocm_sdk.fit.coverage import with_code
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 
-CLANG = shutil.which("clang")
-
 
 @pytest.mark.parametrize("name", ["librocsparse.so.0", "librocrand.so.1"], ids=["rocsparse", "rocrand"])
 def test_all_bundles(debian_sdk: Callable[[str], Path], name: str) -> None:
-    assert CLANG is not None
     bundles = rocm().bundles[name]
     path = debian_sdk("none") / "_rocm_sdk_libraries/lib" / name
     code = device_code(path)

@@ -24,7 +24,6 @@ def write(path: Path, data: bytes) -> str:
 
 
 def bundler() -> str:
-    assert CLANG is not None
     return subprocess.check_output([CLANG, "--print-prog-name=clang-offload-bundler"], text=True).strip()
 
 

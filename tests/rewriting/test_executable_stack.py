@@ -1,6 +1,5 @@
 """The flag for an executable stack: which code needs it, and how it is cleared."""
 
-import shutil
 import struct
 import subprocess
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 from compiled_files import compile_file
 from programs import completed
+from system_programs import need
 
 from rocm_sdk import RewriteError, _native
 from rocm_sdk_build.code.executable_stack import clear_executable_stack, writes_trampolines
@@ -62,8 +62,7 @@ def test_nested_functions_need_it(tmp_path: Path, level: str, more: str) -> None
 
 def test_trampolines_of_llvm(tmp_path: Path) -> None:
     """As flang makes them of internal procedures."""
-    if shutil.which("clang") is None:
-        pytest.skip("clang is not installed")
+    need("clang")
     source = tmp_path / "trampoline.ll"
     source.write_text("""
 declare void @llvm.init.trampoline(i8*, i8*, i8*)
