@@ -40,6 +40,7 @@ NUMBER := $(strip $(NUMBER))
 SEED := $(strip $(SEED))
 FUZZ_SECONDS := $(strip $(FUZZ_SECONDS))
 
+export INSTALL
 export PREFIX LIBDIR INCLUDEDIR MANDIR PKGCONFIGDIR CMAKEDIR DESTDIR # of `make install`
 
 INSTALL_PACKAGES := scripts/install-system-packages
@@ -50,7 +51,14 @@ WHEELS := build/wheel/loader.stamp build/wheel/builder.stamp
 ##@ Use
 
 help: ## show this menu
-	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / { \
+	    line = sprintf("  make %-21s", $$1); count = split($$2, words, " "); \
+	    for (i = 1; i <= count; i++) { \
+	        if (length(line " " words[i]) > 80) { print line; line = sprintf("%28s", "") } line = line " " words[i] } \
+	    print line}' Makefile
+
+tests benchmarks packaging scripts:
+	@echo "make: there is no task $@$(if $(filter tests,$@), (make test runs the tests)); make help lists the tasks" >&2; exit 2
 
 setup: ## install the system packages that the tasks below need (on Debian and Ubuntu; elsewhere: name them)
 	@$(INSTALL_PACKAGES) build test clang bench
