@@ -5,6 +5,7 @@ A test that lacks one skips, and names the package. In `make test`, which instal
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ PACKAGES = {
     "objcopy": "binutils",
     "objdump": "binutils",
     "patchelf": "patchelf",
+    "pkgconf": "pkgconf",
     "qemu-aarch64-static": "qemu-user-static",
     "readelf": "binutils",
     "squashfuse": "squashfuse",
@@ -59,6 +61,12 @@ def need(*programs: str) -> None:
     """End the test where one of the programs is not on this system."""
     for program in programs:
         find(program)
+
+
+def need_cmocka() -> None:
+    """End the test where the library of the C tests is not on this system."""
+    if subprocess.run([find("pkgconf"), "--exists", "cmocka"], check=False).returncode:
+        lack("cmocka")
 
 
 def lack(program: str) -> None:

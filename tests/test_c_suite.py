@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from programs import completed
+from system_programs import need_cmocka
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = sorted(path.stem for path in (ROOT / "tests/c").glob("test_*.c"))
@@ -21,6 +22,7 @@ REASON = re.compile(r"^skipped: (.+)$", re.MULTILINE)
 
 @pytest.fixture(scope="module", autouse=True)
 def _programs() -> None:
+    need_cmocka()
     run = completed(["make", "-j2", "VARIANT=gcc", "c-programs"], cwd=ROOT)
     assert run.returncode == 0, run.stdout + run.stderr
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from ended import assert_failed
 from programs import completed
+from system_programs import need_cmocka
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "tests/embed/preload_from_c.c"
@@ -24,6 +25,7 @@ def succeed(*command: str | Path) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def library() -> None:
+    need_cmocka()
     result = run("make", "-C", str(ROOT), "VARIANT=gcc", "c-programs")
     assert result.returncode == 0, result.stdout + result.stderr
 

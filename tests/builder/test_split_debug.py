@@ -17,7 +17,7 @@ from installed_rocm import usual_rocm
 from programs import completed
 from sample_device_code import bundle, code_object
 from sample_site import clean_environment
-from system_programs import find
+from system_programs import find, need
 
 from rocm_sdk import RocmSdkError, _native
 from rocm_sdk_build.code.debug_split import debuggable, split
@@ -74,6 +74,7 @@ def sections(path: Path) -> dict[str, tuple[str, ...]]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> ArtifactTree:
+    need("eu-strip")
     tree = usual_tree(tmp_path / "artifacts")
     place = tree.place("core-hip_lib_generic", "lib/libfat.so.1")
     compiled(place, "libfat.so.1", BUILT_ID, code=bundle({"hipv4-amdgcn-amd-amdhsa--gfx942": code_object(0x4C)}))
@@ -315,6 +316,7 @@ def test_the_self_test_knows_the_packages(installed: Path) -> None:
     "flags", [(), ("-fuse-ld=lld",), ("-Wl,-z,separate-code",), ("-DSPLIT",), ("-DSPLIT", "-fuse-ld=lld")]
 )
 def test_what_is_loaded_stays(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    need("eu-strip")
     library = compiled(tmp_path / "lib/liba.so", "liba.so", BUILT_ID, *flags)
     stripped, debug = tmp_path / "stripped", tmp_path / "debug"
     split(library, stripped, debug, "cd.debug")
@@ -359,7 +361,7 @@ def test_damaged_files(tmp_path: Path, seed: int) -> None:
 def test_another_tool_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files that another tool writes are compared: loaded bytes, headers, build ID."""
     library = compiled(tmp_path / "lib/liba.so", "liba.so", BUILT_ID)
-    real = shutil.which("eu-strip")
+    real = find("eu-strip")
     fakes = {
         "touch $7": "eu-strip failed: exit status 0",
         "touch $5 $7": "it is not a 64-bit, little-endian ELF file",

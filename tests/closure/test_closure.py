@@ -17,6 +17,7 @@ from programs import completed
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application, write_distribution
 from sample_devel import as_root
 from sample_site import CORE, LIBRARIES, clean_environment, compile_library, run_python
+from system_programs import need
 
 from rocm_sdk import device_code
 from rocm_sdk.installed.record import digest_text, read_record
@@ -323,6 +324,7 @@ def test_each_step_shows_that_it_goes_on(
     sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The form, too: mksquashfs prints nothing for a minute."""
+    need("mksquashfs")
     from rocm_sdk.terminal import output_options, progress
     from rocm_sdk_build.closure.closure import Request, make_closure
     from rocm_sdk_build.closure.writing.forms import images
