@@ -486,7 +486,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(86, E, GPU, 005, ERROR, "no GPU target or family has this name, or it does not have the feature", "{detail}",
         FIXES({ANY, WORDS, "Use another name: did you mean {near|gfx942}?"},
               {ANY, WORDS, "{advice}"},
-              {ANY, WORDS, "Use another name: targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu"}),
+              {ANY, WORDS, "Use another name: targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu, products like RX 7900 XTX"}),
         "Raised as UnknownTargetError.", NULL)
     ROW(87, E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
         FIXES({ANY, WORDS, "rocm-sdk targets --cmake gfx942,gfx110X-all  # names targets"}),

@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "gpu/tables.h"
+#include "gpu/targets.h"
 
 const char *rsdk_detection_source_name(rsdk_detection_source source) {
     static const char *const names[] = {"KFD", "amdgpu", "PCI id"};
@@ -41,7 +42,7 @@ static const char *target_of_gc_version(const unsigned version[3]) {
     return NULL;
 }
 
-static const char *target_of_device(unsigned device_id) {
+const char *rsdk_target_of_device(unsigned device_id) {
     for (size_t i = 0; i < rsdk_pci_device_table_size; i++) {
         if (device_id >= rsdk_pci_device_table[i].first && device_id <= rsdk_pci_device_table[i].last) {
             return rsdk_pci_device_table[i].target;
@@ -58,7 +59,7 @@ static rsdk_status add_from_bus(rsdk_gpu_list *list, rsdk_arena *arena, rsdk_det
         const rsdk_pci_identity identity = rsdk_pci_bus_identify(bus, gpu);
         const char *target = identity.has_gc_version ? target_of_gc_version(identity.gc_version) : NULL;
         rsdk_detection_source source = target != NULL ? RSDK_DETECTED_BY_DRIVER : RSDK_DETECTED_BY_PCI_ID;
-        target = target != NULL ? target : target_of_device(identity.device_id);
+        target = target != NULL ? target : rsdk_target_of_device(identity.device_id);
         RSDK_TRY(add(arena, gpus, target, source, rsdk_arena_copy(arena, gpu->address), error));
     }
     return RSDK_OK;

@@ -177,19 +177,39 @@ static rsdk_status fail_unknown(const char *name, size_t length, const char *wha
     return status;
 }
 
+static rsdk_status fail_several(piece name, const char *what, rsdk_text *targets, rsdk_error *error) {
+    rsdk_text advice = RSDK_TEXT_INIT;
+    rsdk_text_add(&advice, "Name one of its targets: %s", rsdk_text_get(targets));
+    rsdk_status status =
+        targets->failed || advice.failed
+            ? rsdk_fail_no_memory(error)
+            : rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_GPU_005, NULL, RSDK_FACTS({"advice", advice.data}),
+                           "\"%s\" is a %s", rsdk_shown_input_make(name.start, name.length).text, what);
+    rsdk_text_clear(&advice);
+    return status;
+}
+
 /* Refuse the name of a family where one target is asked for. */
 static rsdk_status fail_family(piece name, const rsdk_target_family *family, rsdk_error *error) {
-    rsdk_text advice = RSDK_TEXT_INIT;
-    rsdk_text_add(&advice, "Name one of its targets");
-    for (size_t i = 0, count = 0; i < rsdk_target_table_size; i++) {
+    rsdk_text members = RSDK_TEXT_INIT;
+    for (size_t i = 0; i < rsdk_target_table_size; i++) {
         if (rsdk_target_family_contains(family, &rsdk_target_table[i])) {
-            rsdk_text_add(&advice, "%s%s", count++ == 0 ? ": " : ", ", rsdk_target_table[i].name);
+            rsdk_text_add_item(&members, ", ", rsdk_target_table[i].name);
         }
     }
-    rsdk_status status =
-        rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_GPU_005, NULL, RSDK_FACTS({"advice", rsdk_text_get(&advice)}),
-                     "\"%.*s\" is a family of targets, not one target", (int)name.length, name.start);
-    rsdk_text_clear(&advice);
+    rsdk_status status = fail_several(name, "family of targets, not one target", &members, error);
+    rsdk_text_clear(&members);
+    return status;
+}
+
+/* Find the target of a product. `what` says what else the name could have been. */
+static rsdk_status find_product(piece name, const char *what, const rsdk_target **target, rsdk_error *error) {
+    rsdk_text all = RSDK_TEXT_INIT;
+    const size_t count = rsdk_target_find_product(name.start, name.length, target, &all);
+    rsdk_status status = count == 1   ? RSDK_OK
+                         : count == 0 ? fail_unknown(name.start, name.length, what, error)
+                                      : fail_several(name, "product with several targets", &all, error);
+    rsdk_text_clear(&all);
     return status;
 }
 
@@ -208,7 +228,7 @@ static rsdk_status expand_name(piece name, const rsdk_target **targets, size_t *
     const rsdk_target *single = find_target(name);
     const rsdk_target_family *family = single == NULL ? find_family(name) : NULL;
     if (single == NULL && family == NULL) {
-        return fail_unknown(name.start, name.length, "GPU target or family", error);
+        RSDK_TRY(find_product(name, "GPU target, family or product", &single, error));
     }
     if (single != NULL) {
         add_once(single, targets, count);
@@ -272,7 +292,7 @@ rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **targe
     *target = find_target(base);
     return *target != NULL  ? RSDK_OK
            : family != NULL ? fail_family(base, family, error)
-                            : fail_unknown(name, base.length, "GPU target", error);
+                            : find_product(base, "GPU target", target, error);
 }
 
 int rsdk_target_compare(const char *one, const char *other) {

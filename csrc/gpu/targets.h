@@ -5,11 +5,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text.h"
 #include "rocm_sdk/gpu.h"
 
 /* Find the target of "gfx942" and of "gfx942:sramecc+:xnack-", whatever the features are. RSDK_BAD_ARGUMENT, with the
  * nearest names, where there is none. */
 rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **target, rsdk_error *error);
+
+/* Find the targets with a product of this whole name ("RX 7900 XTX", "mi300x"), without those that ROCm is not built
+ * for, and return their number. Case, blanks and AMD's brands (Radeon, RX, Pro, Instinct) do not count. *first is the
+ * first of them, `all` gets their names. */
+size_t rsdk_target_find_product(const char *name, size_t length, const rsdk_target **first, rsdk_text *all);
+
+/* Return the target of a PCI device of AMD, or NULL. */
+const char *rsdk_target_of_device(unsigned device_id);
 
 /* Return the length of a name without the features behind it, in either spelling: 6 of "gfx942:sramecc+:xnack-" and of
  * "gfx942-xnack+". Other texts behind a name belong to it. */

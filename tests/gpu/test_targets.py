@@ -83,16 +83,46 @@ def test_the_error_is_one_of_ours() -> None:
     assert issubclass(UnknownTargetError, RocmSdkError)
 
 
-# Product names, and the targets whose product they may be.
-PRODUCTS = [("8065S", {"gfx1151"}), ("840M", {"gfx1152", "gfx1153"}), ("820M", {"gfx1153"}), ("860M", {"gfx1152"})]
+# Product names, and the targets that have them.
+PRODUCTS = [
+    ("rx7900xtx", "gfx1100"),
+    ("AMD Radeon RX 7900 XTX", "gfx1100"),
+    ("7700 XT", "gfx1101"),
+    ("Radeon RX 7700S", "gfx1102"),
+    ("MI300X", "gfx942"),
+    ("mi308x hf", "gfx942"),
+    ("Radeon AI PRO R9700", "gfx1201"),
+    ("Radeon 8065S", "gfx1151"),
+    ("860M Graphics", "gfx1152"),
+    ("MI450", "gfx1250"),
+    ("Radeon VII", "gfx906"),
+]
 
 
-@pytest.mark.parametrize(("name", "named"), PRODUCTS)
-def test_names_of_products_choose_no_target(name: str, named: set[str]) -> None:
-    assert {row.name for row in targets.table() if name in row.product} == named
-    for text in (name, f"Radeon {name}", f"AMD Radeon {name}"):
-        with pytest.raises(UnknownTargetError):
-            targets.expand(text)
+@pytest.mark.parametrize(("name", "target"), PRODUCTS)
+def test_a_product_of_one_target(name: str, target: str) -> None:
+    assert targets.expand(f"gfx90a,{name}") == ("gfx90a", target)
+    assert targets.lookup(name).name == target
+
+
+@pytest.mark.parametrize(
+    "name", ["7900", "RX", "Radeon Graphics", "MI300", "7900 XTX 24GB", "vega", "x" * 5000, "RX 7900 XTX\x1b[2J"]
+)
+def test_what_is_no_whole_product(name: str) -> None:
+    for ask in (targets.expand, targets.lookup):
+        with pytest.raises(UnknownTargetError) as caught:
+            ask(name)
+        assert "is not a known GPU target" in str(caught.value)
+        assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["840M", "amd radeon 840m"])
+def test_a_product_of_two_targets(name: str) -> None:
+    for ask in (targets.expand, targets.lookup):
+        with pytest.raises(UnknownTargetError) as caught:
+            ask(name)
+        assert caught.value.message == f'"{name}" is a product with several targets'
+        assert caught.value.fix == "Name one of its targets: gfx1152, gfx1153"
 
 
 @pytest.mark.parametrize(
