@@ -58,6 +58,7 @@ def _run(given: list[str]) -> int:
         options = plain_options(module, given[1:])
         if options is not None:
             take_output_options(options)
+            options.typed = given
             status: int = module.run(options)
             return status
     if not given:
@@ -72,6 +73,7 @@ def _run(given: list[str]) -> int:
 
     run, parsed = parse(given)
     take_output_options(parsed)
+    parsed.typed = given
     return run(parsed)
 
 

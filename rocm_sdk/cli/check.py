@@ -89,9 +89,9 @@ def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options
         if not options.gpu:
             _point_to_health()
     else:
-        from rocm_sdk.base.example_gpu import EXAMPLE_GPU
+        from rocm_sdk.base.example_gpu import with_gpu
 
-        complain("no GPU to check", f"name one: rocm-sdk check --gpu {EXAMPLE_GPU}")
+        complain("no GPU to check", with_gpu(options.typed))
 
 
 def _point_to_health() -> None:

@@ -44,13 +44,13 @@ def run(options: "Namespace") -> int:
         return 2
     names, products = chosen_gpus(options.gpu)
     if not names:
-        from rocm_sdk.base.example_gpu import EXAMPLE_GPU
+        from rocm_sdk.base.example_gpu import with_gpu
         from rocm_sdk.fit.wsl import explained
 
         from .gpus import each_once
 
         causes = "; ".join(found.cause for found in each_once(explained(_native.check_gpu_access())))
-        complain(f"no GPU to check{causes and f': {causes}'}", f"name one: rocm-sdk check-gpu --gpu {EXAMPLE_GPU}")
+        complain(f"no GPU to check{causes and f': {causes}'}", with_gpu(options.typed))
         return 1
     installed = None if options.sdk is not None else current()
     directories = (options.sdk,) if installed is None else installed.directories

@@ -7,7 +7,6 @@ the packages, and the last line names the command that looks into them.
 import os
 
 from rocm_sdk import _native
-from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.counting import BESIDE, COUNTS, standings
 from rocm_sdk.terminal.output import tell, tell_row
@@ -114,4 +113,4 @@ def _fits(target: str, processor: str) -> bool:
 
 def _installing(gpus: "Iterable[Gpu]") -> str:
     """Return the words that install the SDK: without a GPU, one has to be named."""
-    return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else f"install torch --gpu {EXAMPLE_GPU}"
+    return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else "install torch --gpu GPU"

@@ -23,6 +23,7 @@ class Options:
     verbose: bool
     progress: bool
     color: str
+    typed: list[str]
 
     def __init__(self, **values: "Any") -> None:
         self.__dict__.update(values)

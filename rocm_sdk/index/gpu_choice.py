@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rocm_sdk import targets
 from rocm_sdk._native import check_gpu_access, detect_gpus, survey_gpus
-from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import listed
 from rocm_sdk.errors import RocmSdkError, UnknownTargetError
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     Detected: TypeAlias = tuple[tuple[str | None, str, DetectionSource, str], ...]
 
 _CLASSES = {"discrete": ("discrete", "data centre"), "integrated": ("integrated",)}
-_NAME_ONE = (
-    f"name it: rocm-sdk install torch --gpu {EXAMPLE_GPU} (rocm-sdk gpus and https://rocm.docs.amd.com tell which"
-    " target a GPU has)"
-)
 
 
 class GpuChoice(NamedTuple):
@@ -45,15 +40,18 @@ class GpuChoice(NamedTuple):
         return GpuChoice(rest, (*self.notes[:-1], note), tuple(each for each in self.beside if each != target))
 
 
-def choose_gpus(wanted: str | None) -> GpuChoice:
-    """Return the targets for a value of --gpu; None is the machine. Raise InstallRefusedError if there are none."""
+def choose_gpus(wanted: str | None, name_one: str) -> GpuChoice:
+    """Return the targets for a value of --gpu; None is the machine. Raise InstallRefusedError if there are none.
+
+    name_one: the fix where a GPU has to be named.
+    """
     wanted = None if wanted == "machine" else wanted
     if wanted is not None and wanted not in _CLASSES:
-        return GpuChoice(tuple(dict.fromkeys(map(owner_of, named := _named(wanted)))), unseen(named))
+        return GpuChoice(tuple(dict.fromkeys(map(owner_of, named := _named(wanted, name_one)))), unseen(named))
     found = detect_gpus()
     if not found:
         causes = "; ".join(problem.cause for problem in explained(check_gpu_access()))
-        raise InstallRefusedError(f"no GPU was found{causes and f': {causes}'}", _NAME_ONE)
+        raise InstallRefusedError(f"no GPU was found{causes and f': {causes}'}", name_one)
     found, hidden = _without_hidden(found) if wanted is None else (found, ())
     chosen = [gpu for gpu in found if wanted is None or gpu[1] in _CLASSES[wanted]]
     if not chosen:
@@ -61,7 +59,7 @@ def choose_gpus(wanted: str | None) -> GpuChoice:
     notes = [*hidden, *(_description(*gpu) for gpu in chosen)]
     known = tuple(dict.fromkeys(owner_of(target) for target, *_ in chosen if target is not None))
     if not known:
-        raise InstallRefusedError("; ".join(notes), _NAME_ONE)
+        raise InstallRefusedError("; ".join(notes), name_one)
     if wanted is None and len({gpu_class == "integrated" for _, gpu_class, _, _ in chosen}) > 1:
         others = {owner_of(target) for target, kind, *_ in chosen if target is not None and kind != "integrated"}
         notes.append("packages for the integrated GPU are included; --gpu discrete leaves them out")
@@ -104,13 +102,13 @@ def _fit(code: str, gpu: str) -> str:
         return "none"
 
 
-def _named(names: str) -> tuple[str, ...]:
+def _named(names: str, name_one: str) -> tuple[str, ...]:
     generic = {row.generic for row in targets.table()}
     found: list[str] = []
     for name in listed(names):
         found += [name] if name in generic else [each.partition(":")[0] for each in targets.expand(name)]
     if not found:
-        raise WrongWordError(f"--gpu {names!r} names no GPU", _NAME_ONE)
+        raise WrongWordError(f"--gpu {names!r} names no GPU", name_one)
     return tuple(found)
 
 

@@ -69,7 +69,7 @@ def test_no_gpu(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gpus", "typed"), [((), "rocm-sdk install torch --gpu gfx1151"), (("gfx1100",), "rocm-sdk install torch")]
+    ("gpus", "typed"), [((), "rocm-sdk install torch --gpu GPU"), (("gfx1100",), "rocm-sdk install torch")]
 )
 def test_without_an_sdk(call: Call, tmp_path: Path, gpus: tuple[str, ...], typed: str) -> None:
     status, said, _ = overview(call, machine_of(tmp_path, *gpus), PYTHONPATH="")

@@ -57,7 +57,7 @@ def test_without_a_known_gpu_it_asks_for_one(install: Run, tmp_path: Path, kind:
     if kind == "wsl":
         (root / "dev/dxg").touch()
     said = install("sdk", "--print", status=1, ROCM_SDK_ROOTFS=str(root))
-    assert "name it: rocm-sdk install torch --gpu gfx1151" in said.stderr
+    assert " --gpu GPU  # its target or product, such as gfx1151 or MI300X" in said.stderr
     assert {"none": "no GPU was found", "unknown": "is not known here", "wsl": "/dev/dxg"}[kind] in said.stderr
     named = install("sdk", "--print", "--gpu", "gfx1100", ROCM_SDK_ROOTFS=str(root))
     assert "device-gfx1100" in named.stdout
