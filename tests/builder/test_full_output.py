@@ -25,11 +25,11 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
 def test_closed_streams(tmp_path: Path, closed: str) -> None:
     """Closed streams are as /dev/null."""
-    make_wheel(tmp_path, "app", "1")
+    make_wheel(tmp_path, "rocm_sdk_core", "1")
     command = [sys.executable, "-m", "rocm_sdk_build", "index", str(tmp_path)]
     done = completed(["sh", "-c", f'exec "$@" {closed}', "sh", *command])
     assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "simple/app/index.html").is_file()
+    assert (tmp_path / "simple/rocm-sdk-core/index.html").is_file()
 
 
 def test_an_unbuffered_output(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,9 +54,9 @@ def app(tmp_path: Path) -> Path:
 
 
 def test_index(tmp_path: Path) -> None:
-    make_wheel(tmp_path, "app", "1")
+    make_wheel(tmp_path, "rocm_sdk_core", "1")
     assert remembered("index", tmp_path) == f"3 files in {tmp_path}"
-    assert (tmp_path / "simple/app/index.html").is_file()
+    assert (tmp_path / "simple/rocm-sdk-core/index.html").is_file()
 
 
 def test_promote(tmp_path: Path) -> None:

@@ -131,6 +131,7 @@ def test_the_index_is_there_all_the_time(tmp_path: Path) -> None:
     make_wheel(tmp_path, "one", "1.0")
     write_index(tmp_path)
     make_wheel(tmp_path, "two", "1.0")
+    make_wheel(tmp_path, "rocm_sdk_core", "1.0")
     words = [sys.executable, "-m", "rocm_sdk_build", "index", str(tmp_path)]
     calls = [line for line in traced(words, "rename,renameat,renameat2", tmp_path / "calls") if '/simple"' in line]
     assert len(calls) == 1
@@ -419,3 +420,14 @@ def test_every_extra_resolves_in_the_index(site: Path, tmp_path: Path, installer
     needed = [each.replace("{family}", "gfx942") for own in extras.values() for each in own]
     for each in ["rocm-sdk-core", "rocm-sdk-loader", *needed]:
         assert Requirement(each).name in told, told
+
+
+def test_a_directory_without_an_sdk(tmp_path: Path) -> None:
+    """A directory of temporary files, say: nothing of it is indexed."""
+    make_wheel(tmp_path, "one", "1.0")
+    done = completed([sys.executable, "-m", "rocm_sdk_build", "index", str(tmp_path)])
+    assert_failed(done, 1, f"rocm-sdk-build: {tmp_path}: no package of a ROCm SDK is there; ")
+    assert [path.suffix for path in tmp_path.iterdir()] == [".whl"]
+    make_wheel(tmp_path / "sdk", "rocm_sdk_core", "1.0")
+    again = completed([sys.executable, "-m", "rocm_sdk_build", "index", str(tmp_path), "--root", str(tmp_path / "sdk")])
+    assert again.returncode == 0, again.stderr

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     from rocm_sdk_build.output.index import IncompleteIndexError, write_index
 
     try:
-        tell_made(write_index(options.directory, options.root))
+        tell_made(write_index(options.directory, options.root, of_sdk=True))
     except IncompleteIndexError as error:
         tell_made(error.pages)
         raise

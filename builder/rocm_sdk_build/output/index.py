@@ -32,19 +32,21 @@ from .rocm_selector.backend import LOADER
 _log = logging.getLogger(__name__)
 
 
-def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
+def write_index(directory: Path, roots: Sequence[Path] = (), *, of_sdk: bool = False) -> list[Path]:
     """Write the pages of an index into the directory; return the pages.
 
     The index is `simple/`, with a page for each project, and `links.html` with all files; metadata files lie beside the
     wheels. The pages list files in the directory, in its immediate subdirectories and directly in `roots`, where they
     are.
 
+    of_sdk: refuse a directory without a package of an SDK, such as one of downloads or temporary files.
+
     Raise PackagingError if there are no files, for an invalid name or wheel, for two different files of one name, and
     if a package of the SDK has a requirement of the SDK that is not there. Raise IncompleteIndexError, after the pages
     are written, if a requirement of another package is not there that no other index has. A warning names requirements
     that another index may have.
     """
-    files = _find(directory, roots)
+    files = _find(directory, roots, of_sdk)
     lacking = unmet(files)
     if wrong := [each for each in lacking if each.is_ours and each.is_certain]:
         raise PackagingError("\n".join(map(str, wrong)), _PUT_IT_THERE)
@@ -112,11 +114,14 @@ def _tell_elsewhere(lacking: Iterable[Unmet]) -> None:
         _log.warning("%s: requires %s, %s: pip and uv have to get that from elsewhere", path, ", ".join(names), what)
 
 
-def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
+def _find(directory: Path, roots: Sequence[Path], of_sdk: bool) -> list[IndexedFile]:
     packages = [*find_packages(directory), *(each for root in roots for each in find_packages(root, below=False))]
+    named = ", ".join(map(str, (directory, *roots)))
     if not packages:
-        named = ", ".join(map(str, (directory, *roots)))
         raise PackagingError(f"{named}: there are no packages in it", "*.whl or *.tar.gz")
+    if of_sdk and not any(each.is_of_sdk for each in packages):
+        what = f"{named}: no package of a ROCm SDK is there; {packages[0].path} is one of other makers"
+        raise PackagingError(what, "name the directory that has the SDK's packages, or give it too: --root DIR")
     found: dict[str, IndexedFile] = {}
     for package in packages:
         file = _read(package)
