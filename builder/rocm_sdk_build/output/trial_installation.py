@@ -98,7 +98,8 @@ class Site:
         if wrong:
             lines = [f"{each['code']}  {each['title']}\n  cause: {self._in_wheels(each['cause'])}" for each in wrong]
             codes = dict.fromkeys(each["code"] for each in wrong)
-            fix = " && ".join(f"rocm-sdk explain {code}" for code in codes)
+            more = " && ".join(f"rocm-sdk explain {code}" for code in codes)
+            fix = f"correct the files, or add what they need, and make the packages again  # {more}"
             raise PackagingError("\n".join(["the packages do not work where they are installed:", *lines]), fix)
 
     def _in_wheels(self, text: str) -> str:

@@ -148,7 +148,7 @@ def _fix_of(wrong: Sequence[dict[str, str]]) -> str:
         return "the proof gives no rights: no network, devices or writable files but /tmp; --no-proof leaves it out"
     codes = dict.fromkeys(each["code"] for each in wrong if each.get("code"))
     explained = " && ".join(f"rocm-sdk explain {code}" for code in codes)
-    return explained or "--library NAME, or --trace, adds what is missing"
+    return "--library NAME, or --trace, adds what is missing" + (explained and f"  # {explained}")
 
 
 # ---- the root ----
