@@ -4,30 +4,43 @@ For such a GPU a library is a stub, or has code for another target alone: a buil
 whether a library supports the GPU, and take another library.
 """
 
+from rocm_sdk.base.named_tuple import NamedTuple
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from rocm_sdk._native import GpuCoverage, LibraryCoverage
 
-# Library -> the processors that it is not built for. Source: hipBLASLt's TensileliteSupportedArchitectures.cmake, and
-# TheRock, which builds it for gfx1100 in their place; rocBLAS, hipBLAS and torch do without it.
-_NOT_BUILT_FOR = {
-    "hipblaslt": frozenset(
-        {
-            *("gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"),
-            *("gfx1010", "gfx1011", "gfx1012", "gfx1013"),
-            *("gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"),
-        }
-    ),
-}
 
-# Library -> the processors for which builds have no archive of its kernels, by design. Source: the exclusions of
-# TheRock's cmake/therock_amdgpu_targets.cmake (EXCLUDE_TARGET_PROJECTS).
-# cmake/therock_amdgpu_targets.cmake excludes (EXCLUDE_TARGET_PROJECTS).
-_WITHOUT_ARCHIVE = {
-    "hipblaslt": frozenset({*_NOT_BUILT_FOR["hipblaslt"], "gfx1102"}),
-    "rccl": frozenset({"gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"}),
-}
-_WITH_ARCHIVE_ALONE = {"hipsparselt": frozenset({"gfx942", "gfx950"})}
+class Row(NamedTuple):
+    """Processors for which builds have less of a library. A row has one library and one lack.
+
+    lack: "library": it is not built for them, rocBLAS, hipBLAS and torch do without it; "archive": builds have no
+        archive of its kernels for them, by design; "archive but": they have one for these alone.
+    """
+
+    library: str
+    lack: "Literal['library', 'archive', 'archive but']"
+    processors: str
+
+
+# Sources. H: hipBLASLt's TensileliteSupportedArchitectures.cmake, and TheRock, which builds it for gfx1100 in their
+# place. T: the exclusions of TheRock's cmake/therock_amdgpu_targets.cmake (EXCLUDE_TARGET_PROJECTS).
+# fmt: off
+ROWS = (
+    Row("hipblaslt",   "library",     "gfx900 gfx902 gfx904 gfx906 gfx909 gfx90c"),                   # H
+    Row("hipblaslt",   "library",     "gfx1010 gfx1011 gfx1012 gfx1013"),                             # H
+    Row("hipblaslt",   "library",     "gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036"),     # H
+    Row("hipblaslt",   "archive",     "gfx1102"),                                                     # T
+    Row("rccl",        "archive",     "gfx1103 gfx1150 gfx1151 gfx1152 gfx1153"),                     # T
+    Row("hipsparselt", "archive but", "gfx942 gfx950"),                                               # T
+)
+# fmt: on
+
+
+def _processors(library: str, *lacks: str) -> "list[str]":
+    return [name for row in ROWS if row.library == library and row.lack in lacks for name in row.processors.split()]
 
 
 def may_lack_archive(library: str, processor: str) -> bool:
@@ -35,14 +48,13 @@ def may_lack_archive(library: str, processor: str) -> bool:
 
     Otherwise an absent archive was lost.
     """
-    alone = _WITH_ARCHIVE_ALONE.get(library)
-    return processor not in alone if alone is not None else processor in _WITHOUT_ARCHIVE.get(library, frozenset())
+    alone = _processors(library, "archive but")
+    return processor not in alone if alone else processor in _processors(library, "library", "archive")
 
 
 def is_done_without(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
     """Return whether a library is there, and calculates nothing for a GPU, as everywhere."""
-    processors = _NOT_BUILT_FOR.get(library.name, frozenset())
-    return on.verdict in ("none", "not needed") and on.gpu.partition(":")[0] in processors
+    return on.verdict in ("none", "not needed") and on.gpu.partition(":")[0] in _processors(library.name, "library")
 
 
 def is_spare(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
