@@ -137,6 +137,27 @@ rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error
     return c.status == RSDK_OK ? index_objects(arena, map, error) : c.status;
 }
 
+/* ---- a new process ---- */
+
+static size_t first_count; /* of the objects that were there as soon as this library was loaded */
+
+static int count_object(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)info;
+    (void)size;
+    (*(size_t *)context)++;
+    return 0;
+}
+
+__attribute__((constructor)) static void count_first(void) {
+    (void)dl_iterate_phdr(count_object, &first_count);
+}
+
+rsdk_status rsdk_link_map_keep_first(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
+    map->objects.count = first_count < map->objects.count ? first_count : map->objects.count;
+    map->paths = map->sonames = map->libraries = (rsdk_name_table){0};
+    return index_objects(arena, map, error);
+}
+
 /* ---- another process ---- */
 
 enum { HEXADECIMAL = 16 };

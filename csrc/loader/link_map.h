@@ -34,6 +34,9 @@ typedef struct rsdk_link_map {
 
 rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);
 
+/* Keep the objects that were there as soon as this library was loaded, with its needs. */
+rsdk_status rsdk_link_map_keep_first(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);
+
 /* Read the files that another process has mapped, in the order of their addresses: libraries, its program, and others.
  * The map has no SONAMEs. RSDK_IO_ERROR where there is no such process, or the kernel does not tell. */
 rsdk_status rsdk_link_map_read_process(pid_t pid, rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);

@@ -485,6 +485,8 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     node_list roots = {0};
     RSDK_TRY(rsdk_link_map_read(&plan->arena, &plan->map, error));
     RSDK_TRY(rsdk_linker_search_init(&plan->arena, &plan->map, &plan->search, error));
+    RSDK_TRY((purpose & RSDK_PLAN_OF_COMMAND) != 0 ? rsdk_link_map_keep_first(&plan->arena, &plan->map, error)
+                                                   : RSDK_OK);
     if (asks_linker && options->is_new_process) {
         plan->map = (rsdk_link_map){.program_rpath = plan->map.program_rpath};
     }

@@ -167,12 +167,13 @@ PyDoc_STRVAR(
     "plan_and_bindings(shortnames, files, has_bindings, /)\n--\n\n"
     "The LoadPlan of these libraries (tuple; None: all that are installed), with has_bindings their Bindings "
     "and the Bindings of files that are opened after them (tuple), else None, and the directory of the core package "
-    "(str), of one look at the SDK. Raises what bindings() and package_directory() raise.");
+    "(str), of one look at the SDK, for a process that has imported rocm_sdk and nothing else. Raises what bindings() "
+    "and package_directory() raise.");
 
 static PyObject *plan_and_bindings(PyObject *module, PyObject *args) {
     PyObject *shortnames = NULL, *paths = NULL, *result = NULL;
     rsdk_text_arguments names = {0}, files = {0};
-    planning p = {.purpose = RSDK_PLAN_ASKS_LINKER};
+    planning p = {.purpose = RSDK_PLAN_ASKS_LINKER | RSDK_PLAN_OF_COMMAND};
     int has_bindings = 0;
     if (!PyArg_ParseTuple(args, "OO!p", &shortnames, &PyTuple_Type, &paths, &has_bindings)) {
         return NULL;

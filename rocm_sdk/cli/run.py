@@ -170,7 +170,7 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
     are used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
     """
     locations = installed.locations
-    steps = load_plan(*locations).steps
+    steps = load_plan(*locations, new_process=True).steps
     private = _unneeded_private_directories(installed, steps)
     overrides = {place.path for place in locations.values() if place.found_via == "override"}
     first, files = [], []

@@ -39,7 +39,7 @@ def drop_libraries(installed: Installed) -> None:
     Of a file that is there as it was written, the kernel may map 2 MiB for each page that is touched, and all of that
     would be recorded.
     """
-    for step in load_plan(*installed.locations).steps:
+    for step in load_plan(*installed.locations, new_process=True).steps:
         for path in (step.path, *step.members):
             with suppress(OSError), open(path, "rb") as file:  # except pages that another process has mapped
                 os.fsync(file.fileno())  # content that is not written yet cannot be dropped

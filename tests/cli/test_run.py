@@ -39,6 +39,16 @@ def test_a_tool_of_the_sdk_with_options(call: Call, sdk: Site) -> None:
     assert call("run", "--", "rocm-sample-tool", "--help").stdout == f"<{tool}><--help>"
 
 
+def test_a_copy_of_a_library_that_the_command_has_loaded(call: Call, sdk: Site, tmp_path: Path) -> None:
+    """The program gets the SDK's own, as it has not loaded the system's."""
+    copy = sdk.library("libz.so.1", "int own_z(void) { return 7; }", directory="lib/rocm_sysdeps/lib")
+    source = "int own_z(void); int hiprand(void) { return own_z(); }"
+    hiprand = sdk.library("libhiprand.so.1", source, needed=(copy,), package=LIBRARIES)
+    program = compile_program(tmp_path / "answer", "int hiprand(void); int main(void) { return hiprand(); }", hiprand)
+    result = call("run", str(program))
+    assert (result.returncode, result.stdout, result.stderr) == (7, "", "")
+
+
 @pytest.mark.parametrize("before", [{}, {"LD_LIBRARY_PATH": "/before"}], ids=["unset", "set"])
 def test_nothing_else_in_the_environment_changes(script: Path, sdk: Site, before: dict[str, str]) -> None:
     environment = {"PYTHONPATH": str(sdk.path), "PATH": "/usr/bin:/bin", "ODD": "line\nline", **before}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from own_terminal import terminal_output
-from sample_site import LIBRARIES, Site, compile_library
+from sample_site import LIBRARIES, Site, compile_library, run_interpreter
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -83,6 +83,37 @@ def test_an_output_without_line_drawing(call: Call) -> None:
     result = call("tree", "hipsparse", PYTHONIOENCODING="latin-1")
     assert result.returncode == 0
     assert "`- libamdhip64.so.7" in result.stdout
+
+
+OF_SYSTEM = ("liblzma.so.5", "libz.so.1", "libbz2.so.1.0")
+_MAPPED = """
+import sys, rocm_sdk
+before = {line.split()[-1] for line in open("/proc/self/maps")}
+rocm_sdk.preload_libraries(sys.argv[1])
+print(*{line.split()[-1] for line in open("/proc/self/maps")} - before, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("rpath", ["none", "rpath"])
+def test_the_files_that_a_fresh_interpreter_loads(call: Call, sdk: Site, rpath: str) -> None:
+    """The SDK has libraries of the system, too: the command's own imports bring some of these in."""
+    sdk.rpath = rpath
+    copies = [sdk.library(name, directory="lib/rocm_sysdeps/lib") for name in OF_SYSTEM]
+    sdk.library("libhiprand.so.1", needed=tuple(copies), package=LIBRARIES)
+    for shortname in ("hiprand", "hipsparse", "amdhip64"):
+        tree = json.loads(call("tree", shortname, "--json").stdout)
+        shown = {each["path"] for step in tree["steps"] for each in (step, *step["brings"])}
+        mapped = run_interpreter("-c", _MAPPED, shortname, PYTHONPATH=str(sdk.path)).stdout.splitlines()
+        assert shown == {path for path in mapped if path.startswith(str(sdk.path))}
+
+
+def test_the_bindings_of_a_fresh_interpreter(call: Call, sdk: Site) -> None:
+    """A symbol binds to the SDK's copy, which the command's own imports of the system's would hide."""
+    copy = sdk.library("liblzma.so.5", "int own_lzma(void) { return 1; }", directory="lib/rocm_sysdeps/lib")
+    source = "int own_lzma(void); int hiprand(void) { return own_lzma(); }"
+    sdk.library("libhiprand.so.1", source, needed=(copy,), package=LIBRARIES)
+    told = json.loads(call("tree", "hiprand", "--bindings", "--json").stdout)
+    assert str(copy) in json.dumps(told)
 
 
 def test_a_path_that_is_not_there(call: Call) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from linker_bindings import compare, debugging, linker_bindings
-from sample_site import run_python
+from sample_site import run_interpreter, run_python
 
 pytestmark = pytest.mark.slow
 
@@ -61,3 +61,21 @@ print(found.symbol, found.bound_to, found.instead, found.verdict)
 """
     found = run_python(program, PYTHONPATH=str(debian_sdk("rpath"))).stdout.split()
     assert found == ["rsmi_init", str(real), str(stand_in), "other-function"]
+
+
+_MAPPED = """
+import os, sys, rocm_sdk
+rocm_sdk.preload_libraries(sys.argv[1])
+mapped = {line.split()[-1] for line in open("/proc/self/maps")}
+print(*(path for path in mapped if path.startswith(sys.argv[2])), sep="\\n")
+"""
+
+
+def test_the_tree_is_what_a_fresh_interpreter_loads(each_debian_sdk: Path) -> None:
+    """`rocm-sdk tree` has loaded libraries of the system, which a process that loads the SDK need not have."""
+    site = str(each_debian_sdk)
+    for name in NAMES:
+        tree = json.loads(run_interpreter("-m", "rocm_sdk", "tree", name, "--json", PYTHONPATH=site).stdout)
+        shown = {each["path"] for step in tree["steps"] for each in (step, *step["brings"])}
+        mapped = run_interpreter("-c", _MAPPED, name, f"{site}/", PYTHONPATH=site).stdout.splitlines()
+        assert {os.path.realpath(path) for path in shown} == set(mapped)

@@ -163,7 +163,7 @@ def _made(kind: type[_Made], **fields: object) -> _Made:
 def _becomes_global(shortname: str) -> bool:
     """Return whether the loader makes a library global when it is asked for by its name alone."""
     try:
-        steps = _native.load_plan(shortname).steps
+        steps = _native.load_plan(shortname, new_process=True).steps
     except (ModuleNotFoundError, RocmSdkError):
         return False
     return any(step.requested and step.rtld_global for step in steps)
