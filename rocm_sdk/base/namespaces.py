@@ -6,6 +6,7 @@ Each raises OSError with the call as its file name.
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import re
@@ -66,7 +67,28 @@ def become_root_of_namespace() -> None:
 def be_private() -> None:
     """Enter a mount namespace whose changes no other namespace sees."""
     unshare(CLONE_NEWNS, "unshare --mount")
-    mount("none", "/", "", MS_REC | MS_PRIVATE)
+    try:
+        mount("none", "/", "", MS_REC | MS_PRIVATE)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        _enter_private_root()
+
+
+def _enter_private_root() -> None:
+    """Enter a private mount of the root, which in a chroot is none by itself.
+
+    It lies over /proc, which becomes private first: a mount over a shared one would appear outside of the chroot.
+    """
+    here = os.getcwd()
+    try:
+        mount("none", "/proc", "", MS_REC | MS_PRIVATE)
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror} (a chroot, in which /proc is no mount)", "mount /") from error
+    mount("/", "/proc", "", MS_BIND | MS_REC)
+    mount("none", "/proc", "", MS_REC | MS_PRIVATE)
+    os.chroot("/proc")
+    os.chdir(here)
 
 
 def mounts() -> Iterator[tuple[str, list[str]]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from environments import UV
+from own_mounts import mounted
 from programs import completed
 from sample_devel import as_root
 from sample_site import CORE as CORE_PACKAGE
@@ -199,12 +200,8 @@ def small(tmp_path: Path) -> Iterator[Path]:
     """Yield a file system with room for 400 kB."""
     place = tmp_path / "small"
     place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(place)]
-    done = completed(command)
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    with mounted(place, "-t", "tmpfs", "-o", "size=400k", "none"):
+        yield place
 
 
 def run(tree: ArtifactTree, output: Path, prefix: tuple[str, ...] = ()) -> str:

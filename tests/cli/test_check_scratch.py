@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from checked_files import Call, compile_library, wheel
+from own_mounts import need_mounts
 from programs import completed
 from sample_devel import as_root
 from sample_site import clean_environment
@@ -25,6 +26,7 @@ GPU = ("--gpu", "gfx1030")
 
 @as_root
 def test_a_wheel_without_room(tmp_path: Path) -> None:
+    need_mounts()
     app = compile_library(tmp_path / "app.so", None, "char room[200000] = {1};")
     path = wheel(tmp_path / "sample-1-py3-none-any.whl", {"sample/app.so": app})
     place = tmp_path / "small"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from compiled_files import compile_file
 from ended import assert_failed
+from own_mounts import need_mounts
 from programs import completed
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application, write_distribution
 from sample_devel import as_root
@@ -458,6 +459,7 @@ except PackagingError as error:
 @as_root
 def test_a_wheel_without_room(tmp_path: Path) -> None:
     """The wheel is refused before anything of it is written."""
+    need_mounts()
     place = tmp_path / "small"
     place.mkdir()
     wheel = wheel_of(tmp_path / "app-1.0-py3-none-any.whl", ("one.py", b"#" * 70_000), ("two.py", b"#" * 70_000))

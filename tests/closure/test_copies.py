@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from other_user import OtherUser
+from own_mounts import need_mounts
 from programs import completed
 from sample_closure import VERSION, closure
 from sample_devel import as_root
@@ -141,6 +142,7 @@ def test_another_file_system(own: Path, tmp_path: Path, mode: str, room: str) ->
 
     A disk that becomes full has nothing of the closure.
     """
+    need_mounts()
     place = tmp_path / "place"
     place.mkdir()
     before = {path: path.stat().st_nlink for path in own.rglob("*") if path.is_file()}

@@ -25,7 +25,8 @@ from typing import Any
 
 import pytest
 from hostile_code import ATTACKS, PROCESS_NAME, SUCCESS, write_attack
-from other_user import USER, OtherUser, need_user_namespaces
+from other_user import USER, OtherUser, has_user_namespaces, need_user_namespaces
+from own_mounts import need_mounts
 from sample_closure import closure, names_in
 from sample_devel import as_root
 from sample_site import clean_environment
@@ -168,6 +169,7 @@ def test_the_attack_succeeds_without_the_proof(open_directory: Path, outside: Ou
     library = write_attack(open_directory, name, outside.values)
     program = f"import ctypes; ctypes.CDLL({str(library)!r})"
     command = ["unshare", "--mount", "--uts", sys.executable, "-I", "-c", program]
+    need_mounts()
     if name == "hypervisor" and not _has_sockets_of_hypervisors():
         pytest.skip("this kernel has no sockets to a hypervisor")
     if name in _IN_USER_NAMESPACES:
@@ -205,13 +207,38 @@ def as_root_user(words: Words, variables: Variables, outside: Outside, _: OtherU
     return with_terminal(command, env=clean_environment() | variables, pass_fds=[outside.inherited.fileno()])
 
 
-def in_a_chroot(words: Words, variables: Variables, outside: Outside, _: OtherUser) -> Done:
+def in_a_chroot(words: Words, variables: Variables, outside: Outside, _: OtherUser, script: str = "") -> Done:
     """Run a closure in a chroot, where the kernel refuses user namespaces."""
     place = outside.directory.parent / "chroot"
     place.mkdir()
-    script = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
+    script = script or 'mount --rbind / "$0" && exec chroot "$0" "$@"'
     command = ["unshare", "--mount", "sh", "-c", script, place, sys.executable, "-m", "rocm_sdk_build", *words]
     return with_terminal(command, env=clean_environment() | variables, pass_fds=[outside.inherited.fileno()])
+
+
+# A chroot whose root is no mount, below mounts that are shared. It says how many mounts there are outside, before and
+# after.
+_PLAIN = """
+mount --make-rshared /
+for each in /*; do
+    if [ -L "$each" ]; then cp -P "$each" "$0$each"; elif [ -d "$each" ]; then mkdir "$0$each"; fi
+done
+for each in /*; do [ -L "$each" ] || [ ! -d "$each" ] || mount --rbind "$each" "$0$each" || exit; done
+before=$(grep -c . /proc/self/mountinfo)
+chroot "$0" sh -c 'grep -qE "^([^ ]+ ){4}/ " /proc/self/mountinfo && exit 3; exec "$@"' sh "$@"
+status=$?
+echo "mounts: $before, then $(grep -c . /proc/self/mountinfo)" >&2
+exit $status
+"""
+
+
+def in_a_plain_chroot(words: Words, variables: Variables, outside: Outside, other: OtherUser) -> Done:
+    """Run a closure in a chroot as debootstrap leaves it: nothing that the proof mounts is seen outside."""
+    done = in_a_chroot(words, variables, outside, other, _PLAIN)
+    _, _, told = done.stderr.rpartition("mounts: ")
+    before, _, after = told.strip().partition(", then ")
+    assert done.returncode < 0 or before == after != "", done.stderr
+    return done
 
 
 def as_other_user(words: Words, variables: Variables, outside: Outside, other: OtherUser) -> Done:
@@ -227,31 +254,41 @@ def as_other_user(words: Words, variables: Variables, outside: Outside, other: O
     )
 
 
-WAYS: dict[str, Run] = {"own": as_other_user, "mapped": as_root_user, "changed": in_a_chroot}
+WAYS: dict[str, Run] = {
+    "user": as_other_user,
+    "root": as_root_user,
+    "chroot": in_a_chroot,
+    "plain chroot": in_a_plain_chroot,
+}
 
 
-def need_namespaces_of(way: str) -> None:
-    """Skip a test whose way needs user namespaces, where there are none."""
-    if way != "changed":
+def way_of(who: str) -> str:
+    """Return the way that the proof takes; skip the test where there are no namespaces for it."""
+    if who == "user":
         need_user_namespaces()
+        return "own"
+    if who == "root":
+        return "mapped" if has_user_namespaces() else "changed"
+    need_mounts()
+    return "changed"
 
 
-def begun(way: str, words: Words, variables: Variables, outside: Outside, other: OtherUser) -> threading.Thread:
+def begun(who: str, words: Words, variables: Variables, outside: Outside, other: OtherUser) -> threading.Thread:
     """Run a command in the background, and return its thread."""
-    thread = threading.Thread(target=WAYS[way], args=(words, variables, outside, other))
+    thread = threading.Thread(target=WAYS[who], args=(words, variables, outside, other))
     thread.start()
     return thread
 
 
 @pytest.mark.always
 @as_root
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("who", WAYS)
 @pytest.mark.parametrize("dies", ["builder", "keeper"])
 def test_no_process_outlives_a_kill(  # noqa: PLR0917
-    sdk: Path, open_directory: Path, outside: Outside, other_user: OtherUser, way: str, dies: str
+    sdk: Path, open_directory: Path, outside: Outside, other_user: OtherUser, who: str, dies: str
 ) -> None:
     """Of the command, or of the process that keeps the namespaces, while code of the application runs."""
-    need_namespaces_of(way)
+    way_of(who)
     site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
     application, place = open_directory / "application", open_directory / "place"
     application.mkdir()
@@ -259,7 +296,7 @@ def test_no_process_outlives_a_kill(  # noqa: PLR0917
     place.chmod(0o777)
     write_attack(application, "sleeps", outside.values)
     words = ("closure", "--library", "hipsparse", "--for", application, "--proof", "--output", place / "out")
-    thread = begun(way, words, {"PYTHONPATH": str(site)}, outside, other_user)
+    thread = begun(who, words, {"PYTHONPATH": str(site)}, outside, other_user)
     end = time.monotonic() + 60
     while not processes(PROCESS_NAME):
         assert time.monotonic() < end
@@ -276,12 +313,12 @@ def test_no_process_outlives_a_kill(  # noqa: PLR0917
 
 @pytest.mark.always
 @as_root
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("who", WAYS)
 def test_attacks_of_constructors(  # noqa: PLR0917
-    sdk: Path, open_directory: Path, application: Path, outside: Outside, other_user: OtherUser, way: str
+    sdk: Path, open_directory: Path, application: Path, outside: Outside, other_user: OtherUser, who: str
 ) -> None:
     """None of them reaches anything, and the closure is what it is without a proof."""
-    need_namespaces_of(way)
+    way = way_of(who)
     site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
     place = open_directory / "place"
     place.mkdir()
@@ -290,7 +327,7 @@ def test_attacks_of_constructors(  # noqa: PLR0917
     os.set_inheritable(outside.inherited.fileno(), True)
     before = digests(application)
     words = ("closure", "--library", "hipsparse", "--for", application, "--gpu", "gfx1030")
-    done = WAYS[way](
+    done = WAYS[who](
         (*words, "--proof", "--json", "--output", place / "out"), {"PYTHONPATH": str(site)}, outside, other_user
     )
     assert done.returncode == 0, done.stderr
@@ -313,6 +350,7 @@ def without_namespaces(words: Words, variables: Variables, outside: Outside, _: 
 
 
 def in_a_chroot_as_other_user(words: Words, variables: Variables, outside: Outside, other: OtherUser) -> Done:
+    need_mounts()
     change = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", other.python, "-m")
     place = outside.directory.parent / "chroot"
     place.mkdir()
@@ -323,6 +361,7 @@ def in_a_chroot_as_other_user(words: Words, variables: Variables, outside: Outsi
 
 def with_masked_proc(words: Words, variables: Variables, _: Outside, other: OtherUser) -> Done:
     """Run a closure with a masked /proc, as containers mask it."""
+    need_mounts()
     change = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", other.python, "-m")
     script = 'mount -t tmpfs masked /proc/irq && exec "$0" "$@"'
     command = ["unshare", "--mount", "sh", "-c", script, *change, "rocm_sdk_build", *words]
@@ -353,6 +392,17 @@ def test_where_nothing_takes_the_rights(
     assert "Operation not permitted" in done.stderr
     assert ("--proof=unsafe" in done.stderr) == who.startswith("root")
     assert list(place.iterdir()) == []
+
+
+@as_root
+def test_a_plain_chroot_without_proc(sdk: Path, outside: Outside, other_user: OtherUser) -> None:
+    """The proof mounts over nothing else: a mount over a shared one would appear outside."""
+    need_mounts()
+    script = _PLAIN.replace("before=", 'umount -l "$0/proc"\nbefore=')
+    words = ("closure", "--library", "hipsparse", "--gpu", "gfx1030", "--output", outside.directory / "out")
+    done = in_a_chroot(words, {"PYTHONPATH": str(sdk)}, outside, other_user, script)
+    assert "(mount /: Invalid argument (a chroot, in which /proc is no mount))" in done.stderr
+    assert done.returncode == 1
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from own_mounts import refusal
 from sample_site import clean_environment
 
 PROGRAMS = ("slurmctld", "slurmd", "munged", "srun", "sbatch", "sbcast", "scancel", "scontrol", "sinfo", "squeue")
@@ -56,8 +57,8 @@ def why_not() -> str:
         return "a cluster needs root"
     if missing := [name for name in PROGRAMS if _program(name) is None]:
         return f"Slurm is not installed (make setup): {', '.join(missing)}"
-    if subprocess.run(["unshare", "--mount", "--uts", "true"], capture_output=True, check=False).returncode != 0:
-        return "no mount namespaces here"
+    if said := refusal("unshare --mount --uts"):
+        return f"nothing can be mounted here: {said}"
     try:
         os.close(os.open("/dev/fuse", os.O_RDWR))
     except OSError as error:

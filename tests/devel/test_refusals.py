@@ -6,12 +6,13 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from ended import assert_failed, assert_refused
 from other_user import USER, OtherUser
-from programs import completed
+from own_mounts import mounted
 from sample_devel import DevelSite, as_root, member, sample_members
 
 TREE = "_rocm_sdk_devel"
@@ -23,15 +24,13 @@ def mount_small(tmp_path: Path) -> Iterator[Callable[[str], DevelSite]]:
     place = tmp_path / "small"
     place.mkdir()
 
-    def mount(options: str) -> DevelSite:
-        command = ["mount", "-t", "tmpfs", "-o", options, "none", str(place)]
-        run = completed(command)
-        if run.returncode != 0:
-            pytest.skip(f"no file system can be mounted here: {run.stderr.strip()}")
-        return DevelSite(place / "site-packages")
+    with ExitStack() as block:
 
-    yield mount
-    subprocess.run(["umount", str(place)], capture_output=True, check=False)
+        def mount(options: str) -> DevelSite:
+            block.enter_context(mounted(place, "-t", "tmpfs", "-o", options, "none"))
+            return DevelSite(place / "site-packages")
+
+        yield mount
 
 
 def refused(site: DevelSite, *said: str) -> None:

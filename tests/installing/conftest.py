@@ -5,10 +5,12 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from environments import environment_with_pip
+from own_mounts import mounted as mounting
 from package_index import index_of
 from programs import completed
 from sample_machine import machine_of
@@ -79,15 +81,10 @@ def install(tmp_path: Path, shared_python: Path, whl_next: str) -> Run:
 @pytest.fixture
 def mounted() -> Iterator[Callable[[Path, str], None]]:
     """Yield a function that mounts a file system of memory with options."""
-    places: list[Path] = []
+    with ExitStack() as block:
 
-    def mount(place: Path, options: str) -> None:
-        place.mkdir(parents=True, exist_ok=True)
-        done = completed(["mount", "-t", "tmpfs", "-o", options, "none", str(place)])
-        if done.returncode:
-            pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-        places.append(place)
+        def mount(place: Path, options: str) -> None:
+            place.mkdir(parents=True, exist_ok=True)
+            block.enter_context(mounting(place, "-t", "tmpfs", "-o", options, "none"))
 
-    yield mount
-    for place in places:
-        subprocess.run(["umount", str(place)], check=True)
+        yield mount

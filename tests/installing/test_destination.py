@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from environments import empty_environment
 from other_user import OtherUser
+from own_mounts import mounted
 from package_index import write_wheel
-from programs import completed
 from sample_devel import as_root, make_wheel
 from sample_site import clean_environment
 
@@ -84,14 +84,10 @@ def test_what_the_kernel_allows(other_user: OtherUser, open_directory: Path, whl
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_a_read_only_file_system(install: Run, python: Path, installer: str) -> None:
     (site,) = python.parents[1].glob("lib/python3*/site-packages")
-    if completed(["mount", "--bind", str(site), str(site)]).returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
+    with mounted(site, "--bind", str(site)):
         subprocess.run(["mount", "-o", "remount,bind,ro", str(site)], check=True)
         words = ("sdk", "--yes", "--installer", installer)
         said = install(*words, status=1, python=python, ROCM_SDK_INDEX="http://127.0.0.1:9/simple/")
-    finally:
-        subprocess.run(["umount", str(site)], check=True)
     assert f"root may not install there: {site} is on a read-only file system" in said.stderr
 
 

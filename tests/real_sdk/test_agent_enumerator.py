@@ -10,6 +10,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from own_mounts import need_mounts
 from programs import completed
 from sample_machine import Machine, machine_of
 from sample_site import clean_environment
@@ -54,8 +55,7 @@ def test_both_name_the_same_targets(tmp_path: Path, enumerator: Path) -> None:
     machine.gpu(2, "gfx90a")
     machine.gpu(3, "gfx1100")
     machine.gpu(4, "gfx1036")
-    if shutil.which("unshare") is None or in_place(machine, "true").returncode != 0:
-        pytest.skip("this user may not make mount namespaces")
+    need_mounts()
     ours = in_place(machine, sys.executable, str(SCRIPT), "gpus", "--arch")
     assert (ours.returncode, ours.stdout) == (0, "gfx90a\ngfx1100\ngfx1036\n")
     judged = in_place(machine, sys.executable, str(enumerator))

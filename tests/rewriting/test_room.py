@@ -1,13 +1,13 @@
 """New files on a small file system: the room is looked for before anything is written, and nothing is left."""
 
 import os
-import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from own_mounts import mounted
 from programs import completed
 from sample_devel import as_root
 from sample_device_code import bundle, compressed, objects
@@ -27,12 +27,8 @@ ROOM = 1 << 20
 def small(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "small"
     place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "none", str(place)]
-    done = completed(command)
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+    with mounted(place, "-t", "tmpfs", "-o", f"size={ROOM}", "none"):
+        yield place
 
 
 def make_wheel(directory: Path, size: int) -> Path:

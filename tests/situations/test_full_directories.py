@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command_fixtures import Call
+from own_mounts import need_mounts
 from sample_device_code import bundle, library, objects
 from sample_site import clean_environment
 
@@ -33,6 +34,7 @@ def wheel(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("room", ["100k", "40k"])  # the second is too small for a directory with a file
 def test_a_wheel_that_does_not_fit(wheel: Path, tmp_path: Path, room: str) -> None:
+    need_mounts()
     small = tmp_path / "small"
     small.mkdir()
     script = f'mount -t tmpfs -o size={room} none "$0" && exec "$@"'
