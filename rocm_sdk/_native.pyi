@@ -34,7 +34,7 @@ Code = Literal[
     "E-FILE-009", "E-PKG-025", "W-ENV-014", "W-ENV-015", "W-ENV-016", "W-GPU-034", "W-API-006", "W-PKG-027",
     "N-GPU-037", "W-GPU-038", "N-GPU-039", "W-GPU-040", "W-PKG-028", "E-PKG-029", "W-PKG-030", "W-LIB-029", "N-LIB-030",
     "W-FILE-010", "W-ENV-017", "N-PREFIX-011", "W-LIB-031", "W-LIB-032", "E-PKG-031", "E-PKG-032", "N-PKG-033",
-    "W-DEVEL-016", "N-GPU-041"
+    "W-DEVEL-016", "N-GPU-041", "W-TOOL-006"
 ]
 # fmt: on
 

@@ -413,6 +413,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(69, E, TOOL, 005, ERROR, "{tool|a program} is not there", "{detail}",
         FIXES({ANY, WORDS, "Install it, or name another"}),
         "A command needs a program that the SDK does not have: a clang that is not AMD's for `rocm-sdk env --compiler`.", NULL)
+    ROW(199, W, TOOL, 006, WARNING, "programs that start only with `rocm-sdk run`: {programs|some}", "no search path leads them to the SDK's libraries; they were tried with its directories in LD_LIBRARY_PATH",
+        FIXES({ANY, WORDS, "rocm-sdk run {$tool|PROGRAM}"}),
+        "The programs of AMD's wheels have search paths, and so has what rocm-sdk-build packages. Others rely on the loader.", NULL)
 
     /* ---- the development tree ---- */
     ROW(70, W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",

@@ -29,7 +29,7 @@ _OF_COVERAGE = ("E-CODE-001", "E-CODE-002", "N-CODE-003", "W-CODE-006", "E-CODE-
 _OF_CHILDREN = ("E-ENV-010", "E-ENV-011", "E-ENV-012")  # causes of programs that fail
 _OF_LIBRARIES = ("LIB", "FILE", "N-CODE-015", "W-CODE-016", *_OF_CHILDREN)  # with notes of rewritten files
 _OF_API = ("API", "E-FILE-003", *_OF_CHILDREN)
-_OF_TOOLS = ("TOOL", "E-LIB-002", "E-LIB-004", "N-LIB-019", *_OF_CHILDREN)
+_OF_TOOLS = ("TOOL", "E-LIB-002", "E-LIB-004", *_OF_CHILDREN)
 _OF_PACKAGES = ("PKG", "FILE", "W-LIB-031", "W-LIB-032", "W-DEVEL-016")  # with what frameworks ask for
 _OF_PREFIX = ("PREFIX", "LIB", "FILE")
 

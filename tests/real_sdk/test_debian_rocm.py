@@ -1,5 +1,6 @@
 """AMD's real libraries, as Debian packages them, in the three shapes: no RPATH, DT_RPATH, DT_RUNPATH."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,14 @@ print(version.value)
 def test_calls_into_all_shapes(each_debian_sdk: Path) -> None:
     result = run_python(CALLS, "-W", "error", PYTHONPATH=str(each_debian_sdk))
     assert result.stdout.split() == [rocm().hip_version, rocm().rocrand_version]
+
+
+def test_rocminfo_starts_by_itself(each_debian_sdk: Path, tmp_path: Path) -> None:
+    """It says that there is no driver, or names the GPUs, in the environment of a stranger."""
+    program = each_debian_sdk / "_rocm_sdk_core/bin/rocminfo"
+    done = completed([program], env=clean_environment(), cwd=tmp_path)
+    assert "error while loading shared libraries" not in done.stderr
+    assert re.search("ROCk module|HSA System Attributes", done.stdout + done.stderr)
 
 
 def test_everything_comes_from_the_sdk_though_a_foreign_rocm_is_first(each_debian_sdk: Path, tmp_path: Path) -> None:

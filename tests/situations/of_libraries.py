@@ -377,7 +377,7 @@ ROWS = (
     Fault("hipcc of a broken Perl", _tool("hipcc", "echo BEGIN failed--compilation aborted; exit 2"), "E-TOOL-001", ("BEGIN failed",), subjects="tools"),
     Fault("a tool without a module", _tool("amd-smi", _NO_YAML), "", subjects="tools", untried="needs the Python module yaml"),
     Fault("a tool without its own module", _tool("amd-smi", _NO_YAML, "libexec/amdsmi_cli/yaml.py"), "E-TOOL-002", subjects="tools"),
-    Fault("a program without RPATH", lambda site: _program(site, None), "N-LIB-019", subjects="tools"),
+    Fault("a program without RPATH", lambda site: _program(site, None), "W-TOOL-006", ("programs that start only with `rocm-sdk run`: rocminfo", "rocm-sdk run rocminfo"), subjects="tools"),
     Fault("a program with an RPATH", lambda site: _program(site, "$ORIGIN/../lib"), "", subjects="tools"),
     Fault("a program with a wrong RPATH", lambda site: _program(site, "$ORIGIN/../nowhere"), "E-LIB-004", subjects="tools"),
 )

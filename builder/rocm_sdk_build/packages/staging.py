@@ -77,8 +77,16 @@ def is_changed(package: Package, file: PlacedFile, changes: Changes) -> bool:
 
 
 def _is_searching(package: Package, file: PlacedFile) -> bool:
-    has_search = bool(package.search) and package.shape is not Shape.NONE
-    return has_search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)
+    return bool(package.search) and _shape_of(package, file) is not Shape.NONE
+
+
+def _shape_of(package: Package, file: PlacedFile) -> Shape:
+    """Return the way in which a file finds libraries.
+
+    A program starts before any loader helps, and only DT_RPATH also counts for what its libraries need.
+    """
+    other = package.shape if file.facts.kind is Kind.LIBRARY else Shape.NONE
+    return Shape.RPATH if file.facts.kind is Kind.PROGRAM else other
 
 
 def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path, changes: Changes) -> Staged:
@@ -102,7 +110,8 @@ def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site:
             else:
                 rest = copy_file(file.source, root / file.path)
             if _is_searching(package, file):
-                rest = set_search_path(root / file.path, search_entries(package, file.path, sdk), rest, package.shape)
+                entries = search_entries(package, file.path, sdk)
+                rest = set_search_path(root / file.path, entries, rest, _shape_of(package, file))
             if file.path in changes.without_stack:
                 executable_stack.clear(root / file.path)
             if rest is not None:

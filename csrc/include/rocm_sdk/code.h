@@ -67,7 +67,8 @@ typedef enum rsdk_code {
     RSDK_E_PKG_031 = 194, RSDK_E_PKG_032 = 195, RSDK_N_PKG_033 = 196,
     RSDK_W_DEVEL_016 = 197,
     RSDK_N_GPU_041 = 198,
-    RSDK_CODE_COUNT = 199
+    RSDK_W_TOOL_006 = 199,
+    RSDK_CODE_COUNT = 200
 } rsdk_code;
 /* clang-format on */
 

@@ -117,7 +117,8 @@ def _try(installation: Installed, ready: Sequence[Tool], recorder: Recorder, opt
         elif tool not in again:
             _judge(trial, tool, ended, recorder)
     if again:
-        recorder.say("N-LIB-019", installation.site)
+        names = ", ".join(tool.name for tool in again)
+        recorder.say("W-TOOL-006", installation.site, programs=names, tool=again[0].name)
         with search_path(directories) as path:
             for tool, ended in _run(again, _way(options, {"LD_LIBRARY_PATH": path})):
                 _judge(trial, tool, ended, recorder)
