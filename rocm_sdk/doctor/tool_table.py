@@ -9,7 +9,6 @@ class ToolRow(NamedTuple):
     arguments: tuple[str, ...]
     needs_tree: bool = True  # its script extracts the development tree first
     any_status: bool = False  # it fails, as designed, without a GPU or driver
-    broken: str | None = None  # why it is not started: it fails on a sound installation too
     calls: str | None = None  # a program of core that it starts; an SDK without it is sound
 
 
@@ -25,9 +24,9 @@ TOOLS = {
     "rocm-smi": ToolRow(("--help",), needs_tree=False),
     "rocm_agent_enumerator": ToolRow(("--help",), needs_tree=False, any_status=True),
     "rocminfo": ToolRow((), needs_tree=False, any_status=True),
-    "roc-obj": ToolRow((), broken="its package declares the script without the function behind it"),
-    "roc-obj-extract": ToolRow((), broken="its package declares the script without the function behind it"),
-    "roc-obj-ls": ToolRow((), broken="its package declares the script without the function behind it"),
+    "roc-obj": ToolRow(("--help",)),
+    "roc-obj-extract": ToolRow(("-h",)),
+    "roc-obj-ls": ToolRow(("-h",)),
     "roccoremerge": ToolRow(("--help",)),
     "rocpd": ToolRow(("--help",)),
     "rocpd2csv": ToolRow(("--help",)),

@@ -5,6 +5,7 @@ import platform
 import re
 import struct
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -290,6 +291,18 @@ def _tool(name: str, script: str, file: str = "", text: str = "") -> Callable[[S
     return make
 
 
+def _without_function(text: str) -> Callable[[Site], object]:
+    """Declare a script of a function that the module of the package lacks; `text` replaces that afterwards."""
+
+    def make(site: Site) -> None:
+        module = site.write("rocm_sdk_core/_cli.py")
+        command = f'exec "{sys.executable}" -c "import sys; sys.path[:0] = [{str(site.path)!r}]'
+        tool(site, "roc-obj-ls", f'{command}; from rocm_sdk_core._cli import roc_obj_ls"')
+        module.write_text(text)
+
+    return make
+
+
 def _program(site: Site, rpath: str | None) -> None:
     """Make a program with a copy relocation, as programs alone have. Its script is the packager's: no entry point."""
     needed = site.library(HSA, "int runtime_version = 1; int more = 2;")
@@ -377,6 +390,10 @@ ROWS = (
     Fault("hipcc of a broken Perl", _tool("hipcc", "echo BEGIN failed--compilation aborted; exit 2"), "E-TOOL-001", ("BEGIN failed",), subjects="tools"),
     Fault("a tool without a module", _tool("amd-smi", _NO_YAML), "", subjects="tools", untried="needs the Python module yaml"),
     Fault("a tool without its own module", _tool("amd-smi", _NO_YAML, "libexec/amdsmi_cli/yaml.py"), "E-TOOL-002", subjects="tools"),
+    Fault("a tool without a Perl module", _tool("roc-obj-ls", "exec perl -e 'use File::Nowhere;'"), "", subjects="tools", untried="roc-obj-ls: it needs the Perl module File::Nowhere, which is not installed"),
+    Fault("a tool without its own Perl module", _tool("roc-obj-ls", "exec perl -e 'use File::Nowhere;'", "lib/File/Nowhere.pm"), "E-TOOL-001", ("BEGIN failed",), subjects="tools"),
+    Fault("a tool of a function that is not there", _without_function(""), "", subjects="tools", untried="roc-obj-ls: its package declares the script without the function roc_obj_ls behind it"),
+    Fault("a tool of a function that is gone", _without_function("changed = 1\n"), "E-FILE-002", ("rocm_sdk_core/_cli.py",), subjects="tools"),
     Fault("a program without RPATH", lambda site: _program(site, None), "W-TOOL-006", ("programs that start only with `rocm-sdk run`: rocminfo", "rocm-sdk run rocminfo"), subjects="tools"),
     Fault("a program with an RPATH", lambda site: _program(site, "$ORIGIN/../lib"), "", subjects="tools"),
     Fault("a program with a wrong RPATH", lambda site: _program(site, "$ORIGIN/../nowhere"), "E-LIB-004", subjects="tools"),

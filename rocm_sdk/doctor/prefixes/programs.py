@@ -19,7 +19,7 @@ _PLACES = ("bin", "lib/llvm/bin", "llvm/bin")
 COMPILER = re.compile(r"(amd)?(clang(\+\+|-cpp)?|flang(-new)?)(-\d+)?|(ld\.)?lld(-\d+)?|llvm-objdump(-\d+)?")
 LINKER_REFUSES = "error while loading shared libraries: "  # the words of the dynamic linker about a program
 _NOT_LOADED = re.compile(LINKER_REFUSES + r"([^:]+): cannot open shared object file")
-_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)|Can't locate ([\w/]+)\.pm in @INC")
 _NO_PROGRAM, _NOT_EXECUTABLE = 127, 126  # status of a shell and of env
 _PYTHON_WRITES_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -76,6 +76,14 @@ def works(row: ToolRow, ended: Ended) -> bool:
     return ended.status == 0 or row.any_status
 
 
+def missing_module(output: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the module that a script does not find, in words, and the ends of the paths of its file; None: none."""
+    match = _NO_MODULE.search(output)
+    if match is None or match[1] is None:
+        return (f"Perl module {match[2].replace('/', '::')}", (f"/{match[2]}.pm",)) if match is not None else None
+    return f"Python module {match[1]}", (f"/{match[1]}.py", f"/{match[1]}/__init__.py")
+
+
 def is_for_another_machine(path: str, ended: Ended) -> bool:
     """Return whether the kernel has refused a program of another machine: a prefix for another machine is no fault."""
     if ended.refusal is None or ended.refusal.errno != errno.ENOEXEC:
@@ -107,7 +115,6 @@ def _programs(prefix: Prefix) -> tuple[Sequence[Program], list[str]]:
         for path in (each for each in prefix.files if os.path.dirname(each) == directory):
             name = os.path.basename(path)
             row = TOOLS.get(name) or (ToolRow(("--version",)) if COMPILER.fullmatch(name) else None)
-            row = None if row is not None and row.broken is not None else row
             if row is not None and os.path.realpath(directory) not in seen:
                 known.append(Program(path, row))
             elif row is None and not prefix.is_shared:
@@ -142,8 +149,8 @@ def _judge(prefix: Prefix, trial: _Trial, program: Program, ended: Ended, record
         recorder.bad("E-TOOL-003", path, tool=name, seconds=trial.way.seconds)
     elif (match := _NOT_LOADED.search(ended.output)) is not None:
         recorder.bad("E-PREFIX-005", path, needing=name, name=match[1], **prefix.facts)
-    elif ended.status != 0 and (module := _NO_MODULE.search(ended.output)) is not None:
-        recorder.skip(f"{name}: it needs the Python module {module[1]}, which the build root does not have")
+    elif ended.status != 0 and (module := missing_module(ended.output)) is not None:
+        recorder.skip(f"{name}: it needs the {module[0]}, which the build root does not have")
     elif ended.status in {_NO_PROGRAM, _NOT_EXECUTABLE} and program.row.calls is not None:
         recorder.skip(f"{name}: the prefix has no compiler for it: {ended.last_line}")
     elif ended.status < 0 or (ended.status != 0 and not program.row.any_status):

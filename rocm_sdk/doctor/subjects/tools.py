@@ -13,8 +13,9 @@ from rocm_sdk.base.files import read_beginning
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.make_ready import make_ready
 from rocm_sdk.doctor.children import Ended, Way, run_programs
+from rocm_sdk.doctor.file_faults import fault_of
 from rocm_sdk.doctor.loading import LoadResult, search_path
-from rocm_sdk.doctor.prefixes.programs import COMPILER, LINKER_REFUSES, check_programs, works
+from rocm_sdk.doctor.prefixes.programs import COMPILER, LINKER_REFUSES, check_programs, missing_module, works
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import Child, Surroundings
 from rocm_sdk.doctor.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
@@ -28,7 +29,7 @@ from .load_failure import LoadFailures
 
 # The words of the dynamic linker when a program cannot be started.
 _NOT_LOADED = re.compile(LINKER_REFUSES + "(.+)")
-_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
+_NO_FUNCTION = re.compile(r"ImportError: cannot import name '(\w+)' from '([\w.]+)'")
 
 _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
 
@@ -65,9 +66,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         waits = False
     ready = []
     for tool in tools:
-        if tool.row.broken is not None:
-            recorder.skip(f"{tool.name}: {tool.row.broken}")
-        elif waits and tool.row.needs_tree:
+        if waits and tool.row.needs_tree:
             recorder.say("N-TOOL-004", tool.path, tool=tool.name)
         elif not os.path.exists(tool.path):
             recorder.bad(
@@ -125,15 +124,24 @@ def _try(installation: Installed, ready: Sequence[Tool], recorder: Recorder, opt
 
 
 def _lack(installation: Installed, tool: Tool, ended: Ended) -> str | None:
-    """Return what a sound SDK lacks too, and the tool needs: a compiler, a Python module of others; None if nothing."""
+    """Return what a sound SDK lacks too, and the tool needs: a compiler, a module of others; None if nothing."""
     is_alone = tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
     if is_alone and ended.status == _NOT_FOUND:
         return f"this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}"
-    match = _NO_MODULE.search(ended.output)
-    names = (f"/{match[1]}.py", f"/{match[1]}/__init__.py") if match is not None else ()
-    if match is None or any(path.endswith(names) for path in installation.owners):
+    module = missing_module(ended.output)
+    if module is None or any(path.endswith(module[1]) for path in installation.owners):
+        return _lack_of_function(installation, tool, ended)
+    return f"it needs the {module[0]}, which is not installed"
+
+
+def _lack_of_function(installation: Installed, tool: Tool, ended: Ended) -> str | None:
+    """Return that a package declares a script for a function that its module, as the package has it, does not have."""
+    match = _NO_FUNCTION.search(ended.output)
+    module = f"{match[2].replace('.', '/')}.py" if match is not None else None
+    row = next((file for file in tool.owner.files if file.path == module and file.digest), None)
+    if match is None or row is None or fault_of(os.path.join(installation.site, row.path), row, deep=True) is not None:
         return None
-    return f"it needs the Python module {match[1]}, which is not installed"
+    return f"its package declares the script without the function {match[1]} behind it"
 
 
 def _way(options: Options, variables: Mapping[str, str] | None = None) -> Way:
