@@ -1,4 +1,4 @@
-/* Nearness is the Levenshtein distance without regard to case. */
+/* Nearness is the Levenshtein distance without regard to case, in which two swapped characters are one edit. */
 #include "base/nearest.h"
 
 #include <stdbool.h>
@@ -6,27 +6,34 @@
 
 enum { NAME_LIMIT = 40, TOO_FAR = 1000 };
 
+static bool is_same(char a, char b) {
+    return (a | 0x20) == (b | 0x20);
+}
+
 /* Return the distance between two names; TOO_FAR for names longer than any of ours. */
 static unsigned distance(const char *a, const char *b) {
     size_t a_length = strlen(a), b_length = strlen(b);
-    unsigned row[NAME_LIMIT + 1];
+    unsigned rows[3][NAME_LIMIT + 1] = {{0}};
     if (a_length > NAME_LIMIT || b_length > NAME_LIMIT) {
         return TOO_FAR;
     }
     for (unsigned j = 0; j <= b_length; j++) {
-        row[j] = j;
+        rows[0][j] = j;
     }
     for (unsigned i = 1; i <= a_length; i++) {
-        unsigned diagonal = row[0];
+        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
         row[0] = i;
         for (unsigned j = 1; j <= b_length; j++) {
-            unsigned replaced = diagonal + ((a[i - 1] | 0x20) != (b[j - 1] | 0x20));
-            unsigned added = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
+            unsigned replaced = above[j - 1] + !is_same(a[i - 1], b[j - 1]);
+            unsigned added = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1;
             row[j] = replaced < added ? replaced : added;
+            if (i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1]) &&
+                second[j - 2] < row[j]) {
+                row[j] = second[j - 2] + 1;
+            }
         }
     }
-    return row[b_length];
+    return rows[a_length % 3][b_length];
 }
 
 /* Return whether `name` is the file name of the library `meant`: "libamdhip64.so.7" of amdhip64. */

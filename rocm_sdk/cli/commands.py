@@ -28,6 +28,32 @@ COMMANDS = {
     "version": "print the version of the installed SDK",
 }
 
+# Command of another tool -> what does it here.
+OF_OTHER_TOOLS = {
+    "activate": "env",
+    "build": "rocm-sdk-build",
+    "config": "env",
+    "devices": "gpus",
+    "doctor": "test",
+    "exec": "run",
+    "fix": "test --fix",
+    "ldd": "tree",
+    "pytorch": "install torch",
+    "remove": "pip uninstall NAME (`pip list | grep -i rocm` prints the names)",
+    "repair": "test --fix",
+    "rocminfo": "run rocminfo",
+    "show": "info",
+    "smi": "gpus",
+    "status": "info",
+    "torch": "install torch",
+    "uninstall": "pip uninstall NAME (`pip list | grep -i rocm` prints the names)",
+    "update": "install --upgrade",
+    "upgrade": "install --upgrade",
+    "validate": "test",
+    "verify": "test",
+    "which": "path --tool NAME",
+}
+
 # Subcommand -> the exit statuses that only this subcommand has, and their meanings.
 STATUSES = {
     "check": {3: "it cannot be told"},

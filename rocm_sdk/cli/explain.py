@@ -32,10 +32,10 @@ def run(options: "Namespace") -> int:
         return 0
     wanted = options.code.upper()
     if wanted not in ENTRIES and wanted not in ALIASES:
-        from rocm_sdk._native import nearest_names
+        from rocm_sdk.base.meant import did_you_mean
 
-        near = ", ".join(nearest_names(wanted, tuple(ENTRIES)))
-        complain(f"there is no code {options.code}{near and f'; did you mean {near}?'}")
+        meant = did_you_mean(wanted, ENTRIES)
+        complain(f"there is no code {options.code}{meant and f'; {meant}'}")
         return 2
     if options.json:
         document = _entry_document(wanted) if wanted in ENTRIES else {"code": wanted, "replaced_by": ALIASES[wanted]}

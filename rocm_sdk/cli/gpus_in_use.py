@@ -2,7 +2,7 @@
 
 import sys
 
-from rocm_sdk import _native
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.terminal.output import tell, tell_table
 
 TYPE_CHECKING = False
@@ -30,8 +30,9 @@ def wrong_query(options: "Namespace") -> tuple[str, str] | None:
     known = (*Gpu.__match_args__, _USED, _PROCESSES)
     for name in _names(options):
         if name not in known:
-            near = _native.nearest_names(name, known)
-            return f"--query: there is no field {name!r}", f"name one of: {', '.join(near or known)}"
+            return f"--query: there is no field {name!r}", did_you_mean(
+                name, known
+            ) or f"name one of {', '.join(known)}"
     return None
 
 

@@ -7,7 +7,7 @@ from rocm_sdk._native import loader_version
 from rocm_sdk.terminal.output_options import add_output_options
 from rocm_sdk.terminal.usage import HelpFormatter, Parser, epilog, help_asked, parse_words
 
-from .commands import COMMANDS, STATUSES, module_of
+from .commands import COMMANDS, OF_OTHER_TOOLS, STATUSES, module_of
 from .compiler_flags import OPTIONS, Alone
 
 
@@ -15,7 +15,7 @@ def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], ar
     """Return the function to run, and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
     words = help_asked(arguments, "rocm-sdk")
     parser = make_parser(words[:1])
-    options = parse_words(parser, COMMANDS, words)
+    options = parse_words(parser, COMMANDS, words, OF_OTHER_TOOLS)
     return options.run, options
 
 

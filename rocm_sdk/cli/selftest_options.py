@@ -101,7 +101,7 @@ def _misuse_of_others(options: "Namespace") -> str:
 
 def wanted_options(options: "Namespace") -> "Options | None":
     """Return the options of the test; None after a message for a name that is neither a subject nor a code."""
-    from rocm_sdk import _native
+    from rocm_sdk.base.meant import did_you_mean
     from rocm_sdk.doctor.loading import default_parallel
     from rocm_sdk.doctor.recorder import Options
     from rocm_sdk.problems import ENTRIES
@@ -114,9 +114,9 @@ def wanted_options(options: "Namespace") -> "Options | None":
         return None
     unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)
     if unknown:
-        near = _native.nearest_names(unknown[0], (*SUBJECTS, *ENTRIES))
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
-        complain(f"{meant}neither a subject nor a code: {', '.join(unknown)}", f"name some of {', '.join(SUBJECTS)}")
+        meant = did_you_mean(unknown[0], (*SUBJECTS, *ENTRIES))
+        what = f"{meant} neither a subject nor a code: {', '.join(unknown)}".lstrip()
+        complain(what, f"name some of {', '.join(SUBJECTS)}")
         return None
     unreported = sorted(
         name

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from rocm_sdk._native import nearest_names, package_directory
+from rocm_sdk._native import package_directory
 from rocm_sdk.base.file_location import FileLocation
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.errors import (
@@ -143,9 +144,8 @@ def _not_found(
     places = [f"{root}/{directory}" for root in roots.values() for directory in kind.directories]
     message = f"the SDK has no {kind.title} {name!r}; looked into {', '.join(places) or 'nothing'}"
     names = {*_names(kind, places), *_named(kind, packed.names if packed is not None else ())}
-    near = nearest_names(wanted, tuple(sorted(names)))
-    if near:
-        return LibraryNotFoundError(message, f"name one that is there: {', '.join(near)}")
+    if meant := did_you_mean(wanted, sorted(names)):
+        return LibraryNotFoundError(message, meant)
     if "devel" not in roots:
         return LibraryNotFoundError(message, "extract the development tree: rocm-sdk init")
     listing = (

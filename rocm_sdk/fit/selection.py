@@ -1,6 +1,7 @@
 """The gfx targets to build for: this machine's, the SDK's or a list's, checked before a build starts."""
 
 from rocm_sdk import _native, targets
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.errors import EmptySelectionError, RocmSdkError, UnknownTargetError, UnsupportedTargetError
 from rocm_sdk.installed.view import Installed, current
 
@@ -65,10 +66,8 @@ def _require_built_for(chosen: tuple[str, ...]) -> None:
     for name in chosen:
         if not _is_built_for(name):
             known = tuple(row.name for row in targets.table() if targets.families_of(row.name))
-            nearest = _native.nearest_names(name.partition(":")[0], known)
-            raise UnknownTargetError(
-                f"ROCm is not built for {name}", f"did you mean {', '.join(nearest)}?" if nearest else None
-            )
+            meant = did_you_mean(name.partition(":")[0], known)
+            raise UnknownTargetError(f"ROCm is not built for {name}", meant or None)
 
 
 def _require_packages(installed: Installed, chosen: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from rocm_sdk._native import choose_index as index_row
 from rocm_sdk._native import sdk_indexes
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
@@ -163,7 +164,8 @@ def _wheel(path: str, rows: dict[str, list[str]]) -> list[str]:
     """Return the row for a wheel: the row of the product of this name, else one without packages for targets."""
     name, dash, _ = os.path.basename(path).partition("-")
     if not path.endswith(".whl") or not dash:
-        raise WrongWordError(f"{path} is neither a wheel nor one of {', '.join(rows)}", "see rocm-sdk install -h")
+        what = f"{path} is neither a wheel nor one of {', '.join(rows)}"
+        raise WrongWordError(what, did_you_mean(path, rows) or "see rocm-sdk install -h")
     if not os.path.isfile(path):
         raise WrongWordError(f"{path}: there is no such file", "name a wheel that is here")
     known = next((row for row in rows.values() if normalised(row[0]) == normalised(name)), None)

@@ -6,7 +6,7 @@ import sys
 import textwrap
 from functools import partial
 
-from rocm_sdk._native import nearest_names
+from rocm_sdk.base.meant import did_you_mean, question
 
 from .output_options import OUTPUT, add_output_options
 
@@ -61,9 +61,9 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         names = [str(each) for each in action.choices]
-        near = nearest_names(str(value), tuple(names), _NAMED)
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
-        raise argparse.ArgumentError(action, f"{meant}there is no {str(value)!r} among {', '.join(names)}")
+        meant = did_you_mean(str(value), names, _NAMED)
+        what = f"there is no {str(value)!r} among {', '.join(names)}"
+        raise argparse.ArgumentError(action, f"{meant} {what}".lstrip())
 
     def format_help(self) -> str:
         """Return the help without the options that all commands have."""
@@ -110,12 +110,24 @@ def _statuses_text(statuses: "Mapping[int, str]") -> str:
 
 
 def parse_words(
-    parser: argparse.ArgumentParser, commands: "Collection[str]", words: "Sequence[str]"
+    parser: argparse.ArgumentParser,
+    commands: "Collection[str]",
+    words: "Sequence[str]",
+    of_other_tools: "Mapping[str, str] | None" = None,
 ) -> argparse.Namespace:
-    """Return the options of a call. Wrong usage ends the process with status 2."""
+    """Return the options of a call. Wrong usage ends the process with status 2.
+
+    of_other_tools: a command of another tool -> what does it here.
+    """
     command = words[0] if words and not words[0].startswith("-") else None
     if command is not None and command not in commands:
-        parser.error(f"there is no command {command!r}{_suggestion(command, commands)}")
+        same = (of_other_tools or {}).get(command)
+        parser.error(
+            f"there is no command {command!r}{f'; {question([same])}' if same else _suggestion(command, commands)}"
+        )
+    known = parser._option_string_actions
+    if command is None and words and not any(each.startswith(words[0].partition("=")[0]) for each in known):
+        parser.error(f"unrecognized arguments: {words[0]}{_like_option(words[0], parser)}")
     asked = _parser_of(parser, command)
     for action in asked._actions:
         if not _OF_FILES.isdisjoint(str(action.metavar).split("|")):
@@ -149,7 +161,7 @@ def _parser_of(parser: argparse.ArgumentParser, command: str | None) -> argparse
 def _like_option(word: str, parser: argparse.ArgumentParser) -> str:
     options = [name for name in parser._option_string_actions if name.startswith("--")]
     if word.startswith("gfx") and (of_targets := [name for name in _OF_TARGETS if name in options]):
-        return f"; did you mean {of_targets[0]} {word}?"
+        return f"; {question([f'{of_targets[0]} {word}'])}"
     return _suggestion(word.partition("=")[0], options) if word.startswith("--") else ""
 
 
@@ -159,8 +171,8 @@ def _suggestion(word: str, names: "Collection[str]") -> str:
     The result is "" if there are none.
     """
     begun = [name for name in names if len(word.strip("-")) > 1 and name.startswith(word)]
-    near = begun[:_NAMED] or nearest_names(word, tuple(names), _NAMED)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    meant = question(begun[:_NAMED]) or did_you_mean(word, names, _NAMED)
+    return f"; {meant}" if meant else ""
 
 
 class HelpFormatter(argparse.HelpFormatter):

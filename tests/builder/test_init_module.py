@@ -89,7 +89,7 @@ def test_what_is_refused(sample: Path, tmp_path: Path) -> None:
         (("--for", tmp_path / "missing.so"), "missing.so", 2),
         (("--for", tmp_path), f"fix: Name a file: {tmp_path} is a directory", 1),
         (("--for", tmp_path / "plain.so"), "none of the files needs a library of the SDK", 1),
-        (("--shortnames", "hipsparze"), "fix: nearest: hipsparse", 2),
+        (("--shortnames", "hipsparze"), "fix: did you mean hipsparse or hipsparselt?", 2),
         (("--shortnames", "amdhip64", "--version", "x'"), "is not a version", 1),
     ):
         done = run(sample, *words, "--output", tmp_path / "out.py")

@@ -309,7 +309,7 @@ def test_fields_for_scripts(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--query", "targt"], "there is no field 'targt'\n  fix: name one of: target\n"),
+        (["--query", "targt"], "there is no field 'targt'\n  fix: did you mean target?\n"),
         (["--query", "target", "--format", "xml"], "there is no form 'xml'"),
         (["--format", "csv"], "--format is the form of --query"),
         (["--query", "target", "--health"], "--health goes with --json only"),

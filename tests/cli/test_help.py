@@ -9,7 +9,7 @@ import pytest
 from programs import completed
 from sample_site import Site, clean_environment
 
-from rocm_sdk.cli.commands import COMMANDS
+from rocm_sdk.cli.commands import COMMANDS, OF_OTHER_TOOLS
 from rocm_sdk.cli.parser import parse
 from rocm_sdk_build.commands.table import EXAMPLES, make_parser
 
@@ -60,12 +60,39 @@ def test_help_has_an_example_that_parses(call: Call, name: str) -> None:
             ),
         ),
         ("rocm-sdk", ["nope"], "rocm-sdk: error: there is no command 'nope'"),
+        ("rocm-sdk", ["tset"], "rocm-sdk: error: there is no command 'tset'; did you mean test?"),
+        ("rocm-sdk", ["doctor"], "rocm-sdk: error: there is no command 'doctor'; did you mean test?"),
+        ("rocm-sdk", ["help", "status"], "rocm-sdk: error: there is no command 'status'; did you mean info?"),
+        ("rocm-sdk-build", ["doctor"], "rocm-sdk-build: error: there is no command 'doctor'"),
+        (
+            "rocm-sdk",
+            ["uninstall"],
+            (
+                "rocm-sdk: error: there is no command 'uninstall'; did you mean pip uninstall NAME"
+                " (`pip list | grep -i rocm` prints the names)?"
+            ),
+        ),
+        ("rocm-sdk", ["--foo"], "rocm-sdk: error: unrecognized arguments: --foo"),
+        ("rocm-sdk", ["--vresion"], "rocm-sdk: error: unrecognized arguments: --vresion; did you mean --version?"),
+        ("rocm-sdk", ["--foo", "test"], "rocm-sdk: error: unrecognized arguments: --foo"),
+        (
+            "rocm-sdk",
+            ["--x=https://me:secret@host/simple"],
+            "rocm-sdk: error: unrecognized arguments: --x=https://host/simple",
+        ),
+        ("rocm-sdk", ["--x=\x1b[2J"], "rocm-sdk: error: unrecognized arguments: --x=\\x1b[2J"),
     ],
 )
 def test_a_wrong_word_is_named_with_what_is_like_it(script: Path, program: str, words: list[str], said: str) -> None:
     done = completed([script.with_name(program), *words])
     see = f"  see: {said.partition(':')[0]} --help"
     assert (done.returncode, done.stdout, done.stderr.splitlines()) == (2, "", [said, see])
+
+
+@pytest.mark.parametrize("words", OF_OTHER_TOOLS.values())
+def test_what_stands_for_a_command_of_another_tool_can_be_typed(words: str) -> None:
+    if not words.startswith(("pip ", "rocm-sdk-build")):
+        parse(words.split())
 
 
 @pytest.mark.parametrize(

@@ -60,12 +60,12 @@ def test_a_target_that_there_is_not(call: Call, words: str) -> None:
     assert_refused(call(*words.split(), "gfx9999"), 2, '"gfx9999" is not a known GPU target or family')
 
 
-@pytest.mark.parametrize("words", ["path", "path --json", "tree", "info --build-id"])
+@pytest.mark.parametrize("words", ["path", "path --json", "info --build-id"])
 def test_a_short_name_that_there_is_not(call: Call, words: str) -> None:
     assert_refused(call(*words.split(), "nothing"), 2, "unknown ROCm library name 'nothing'")
 
 
-@pytest.mark.parametrize("words", ["path", "path --json", "tree", "info --build-id"])
+@pytest.mark.parametrize("words", ["path", "path --json", "info --build-id"])
 def test_an_unknown_short_name_beside_a_known_one(call: Call, words: str) -> None:
     for names in (("amdhip64", "nothing"), ("nothing", "amdhip64")):
         done = call(*words.split(), *names)
@@ -116,6 +116,7 @@ def test_a_code_that_there_is_not(call: Call) -> None:
     [
         ("absent-1-py3-none-any.whl", "there is no such file"),
         ("nothing", "neither a wheel nor one of sdk, torch"),
+        ("pytorch", "did you mean torch?"),
         ("sdk --gpu gfx9999", '"gfx9999" is not a known GPU target or family'),
     ],
 )

@@ -134,6 +134,16 @@ def test_what_stands_for_nothing(call: Call, tmp_path: Path) -> None:
     absent = call("tree", str(tmp_path / "absent.so"))
     assert_failed(absent, 2, "there is no such file, and no such distribution is installed")
     assert "did you mean hipsparse" in call("tree", "hipsparce").stderr
+    for command in ("check", "tree"):  # what resembles no short name may be a distribution
+        for names in (("not-installed",), ("amdhip64", "not-installed")):
+            said = call(command, *names)
+            assert_failed(said, 2, "there is no such file, and no such distribution is installed")
+
+
+def test_code_alone_is_no_library(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "a.hsaco"
+    path.write_bytes(b"\x7fELF")
+    assert "there is no library and no program in it" in call("tree", str(path)).stderr
 
 
 @pytest.mark.parametrize("content", ["", "text", "\x7fELF"])
@@ -142,7 +152,8 @@ def test_a_file_that_cannot_be_used(call: Call, tmp_path: Path, content: str) ->
     path.write_text(content)
     said = call("tree", str(path))
     assert said.returncode == 1
-    assert f"{path}: {'not an ELF file' if 'ELF' in content else 'there is no library'}" in said.stdout + said.stderr
+    what = "not an ELF file" if "ELF" in content else "it is not an ELF file, so no library and no program"
+    assert f"{path}: {what}" in said.stdout + said.stderr
 
 
 def test_all_that_a_file_needs_is_below_it(call: Call, sdk: Site, tmp_path: Path) -> None:

@@ -265,7 +265,7 @@ REFUSALS = {
     "unknown library": (("--library", "hipsparze"), "'hipsparze' is not a library of the SDK"),
     "not installed": (("--library", "miopen"), "miopen"),
     "unknown application": (("--for", "nothing-of-the-kind"), "there is no such file"),
-    "unknown tool": (("--tool", "hipc"), "--tool hipc: the SDK has no such program\n  fix: nearest: hipcc\n"),
+    "unknown tool": (("--tool", "hipc"), "--tool hipc: the SDK has no such program\n  fix: did you mean hipcc?\n"),
     "a tool like no other": (("--tool", ""), "--tool '': the SDK has no such program\n  fix: name one that is there: "),
     "unknown GPU": (("--library", "hipsparse", "--gpu", "gfx"), "gfx"),
     "no output": (("--library", "hipsparse", "--no-output"), "unrecognized arguments"),

@@ -28,6 +28,11 @@ def test_nearest_first() -> None:
         ("HIPBLASLTX", 1, "hipblaslt"),
         ("libamdhip64.so.7", 1, "amdhip64"),
         ("amdhip46", 1, "amdhip64"),
+        ("hpiblsa", 1, "hipblas"),  # two swaps are two edits, of seven letters
+        ("rclc", 1, "rccl"),  # a swap is one edit, of four letters
+        ("acb", 1, "abc"),
+        ("clrc", 1, ""),  # two swaps
+        ("HIPSAPRSE", 1, "hipsparse"),
         ("cublas64", 3, ""),
         ("", 3, ""),
         ("xyzabc", 3, ""),  # too short to be looked for within

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk._native import nearest_names
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 
 _TABLE = Path(__file__).with_name("debian_packages.txt")
@@ -154,10 +154,9 @@ def _refuse_unknown(names: Iterable[str], rows: Iterable[Row], release: Release)
     known = offered(release)
     for name in names:
         if not any(fits(row.package, name) for row in rows if row.package):
-            near = " or ".join(nearest_names(name, known, 2))
             raise WrongUsageError(
                 f"--packages {name}: is not one of the packages of ROCm of {release}",
-                f"did you mean {near}?" if near else f"name some of {', '.join(known)}",
+                did_you_mean(name, known, 2) or f"name some of {', '.join(known)}",
             )
 
 

@@ -10,7 +10,8 @@ from packaging.version import Version
 
 from rocm_sdk import LibraryNotFoundError, RocmSdkError
 from rocm_sdk._dist_info import ALL_LIBRARIES
-from rocm_sdk._native import catalog, inspect_library, nearest_names
+from rocm_sdk._native import catalog, inspect_library
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.installed.catalog import fits
 from rocm_sdk_build.errors import AbsentInputError, PackagingError, WrongUsageError
 from rocm_sdk_build.packages.version import check_version
@@ -64,9 +65,7 @@ def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
     """
     for name in shortnames:
         if name not in ALL_LIBRARIES:
-            near = nearest_names(name, tuple(ALL_LIBRARIES))
-            fix = f"nearest: {', '.join(near)}" if near else ""
-            raise WrongUsageError(f"{name!r} is not a library of the SDK", fix)
+            raise WrongUsageError(f"{name!r} is not a library of the SDK", did_you_mean(name, ALL_LIBRARIES))
     return tuple(dict.fromkeys(shortnames))
 
 

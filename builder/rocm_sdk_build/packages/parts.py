@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from rocm_sdk._native import nearest_names, package_owner
+from rocm_sdk._native import package_owner
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, is_name
 from rocm_sdk_build.inputs.overlay import OVERLAY
@@ -151,9 +152,9 @@ def choose(only: Sequence[str], families: Sequence[str], is_kpack: bool, rules: 
     for name in only:
         part = known.get(short_name(name))
         if part is None:
-            near = " or ".join(nearest_names(name, tuple(known), 2))
+            meant = did_you_mean(name, known, 2)
             raise WrongUsageError(
-                f"--only {name}: no package of this SDK is called so{near and f'; did you mean {near}?'}",
+                f"--only {name}: no package of this SDK is called so{meant and f'; {meant}'}",
                 f"there are {', '.join(known)}",
             )
         asked.append(part)

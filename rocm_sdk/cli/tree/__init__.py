@@ -88,8 +88,9 @@ def run(options: "Namespace") -> int:
 def _divided(names: list[str]) -> tuple[list[str], list[str]]:
     """Return the short names among the names, and the names of files and distributions.
 
-    A name that may be a misspelt short name counts as a short name.
+    A name that is like a short name, and nothing else, counts as a short name.
     """
+    from rocm_sdk.base.meant import did_you_mean
     from rocm_sdk.installed.catalog import shortnames_by_stem
     from rocm_sdk.installed.other_distributions import find
 
@@ -97,7 +98,8 @@ def _divided(names: list[str]) -> tuple[list[str], list[str]]:
     words = [
         name
         for name in names
-        if name not in known and ("." in name or "/" in name or os.path.exists(name) or find(name))
+        if name not in known
+        and (not {"/", "."}.isdisjoint(name) or os.path.exists(name) or find(name) or not did_you_mean(name, known))
     ]
     return [name for name in names if name not in words], words
 

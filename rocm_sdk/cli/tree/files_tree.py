@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import rocm_sdk
 from rocm_sdk._native import inspect_library
 from rocm_sdk.base.scratch import removed_at_signals
+from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.coverage_words import named
 from rocm_sdk.fit.verdicts.conditions import try_files
 from rocm_sdk.fit.verdicts.judge import Question, against_of
@@ -49,7 +50,9 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
                 files, analysis, _, _ = try_files(subject, against)
                 opens = opening(subject, analysis, against.libraries)
                 if not files and not opens.names:
-                    complain(f"{word}: there is no library and no program in it")
+                    is_loaded = subject.kind != "file" or word.endswith(CODE_ENDINGS)
+                    what = "there is no library and no program in it"
+                    complain(f"{word}: {what if is_loaded else 'it is not an ELF file, so no library and no program'}")
                 if opens.absent:
                     complain(f"{_opens(word, opens)} {', '.join(opens.absent)} by name, and no package here has it")
                 all_usable &= bool(opens.names) or any(file.fault is None for file in files)

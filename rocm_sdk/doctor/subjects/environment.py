@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import is_below
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.starting import find_program
 from rocm_sdk.base.value_text import listed
@@ -136,8 +137,8 @@ def _check_preload_list(recorder: Recorder) -> None:
     known = {row[0] for row in _native.catalog()}
     unknown = [name for name in listed(os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES", "")) if name not in known]
     if unknown:
-        near = ", ".join(_native.nearest_names(unknown[0], tuple(known)))
-        detail = f"no library has the name {unknown[0]!r}" + (f"; did you mean {near}?" if near else "")
+        meant = did_you_mean(unknown[0], known)
+        detail = f"no library has the name {unknown[0]!r}" + (f"; {meant}" if meant else "")
         recorder.bad("E-ENV-007", detail=detail)
 
 

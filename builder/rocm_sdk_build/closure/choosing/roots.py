@@ -12,7 +12,7 @@ from typing import NamedTuple
 from zipfile import ZipInfo
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
-from rocm_sdk._native import nearest_names
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.fit.verdicts.subject import Subject, open_subject
 from rocm_sdk.installed.init_module import preload_names
@@ -151,7 +151,6 @@ def _init_modules(directories: Iterable[str], kind: str, word: str) -> list[Path
 
 def _refuse_unknown(name: str, where: str) -> None:
     if name not in ALL_LIBRARIES:
-        near = nearest_names(name, tuple(ALL_LIBRARIES))
-        fix = f"nearest: {', '.join(near)}" if near else "`rocm-sdk list` lists them"
+        fix = did_you_mean(name, ALL_LIBRARIES) or "`rocm-sdk list` lists them"
         kind = PackagingError if where else WrongUsageError
         raise kind(f"{where}{name!r} is not a library of the SDK", fix)

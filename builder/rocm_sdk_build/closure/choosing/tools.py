@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Container, Iterable
 from pathlib import Path
 
-from rocm_sdk._native import nearest_names
+from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkFile
 from rocm_sdk_build.errors import WrongUsageError
 from rocm_sdk_build.inputs.globs import matches
@@ -56,8 +56,7 @@ def _program(sdk: InstalledSdk, name: str) -> str:
         if place in places:
             return place
     programs = tuple(sorted({place.rpartition("/")[2] for place in places if place.rpartition("/")[0] in _DIRECTORIES}))
-    near = nearest_names(name, programs)
-    fix = f"nearest: {', '.join(near)}" if near else f"name one that is there: {', '.join(programs)}"
+    fix = did_you_mean(name, programs) or f"name one that is there: {', '.join(programs)}"
     what = f"{shlex.join(['--tool', name])}: the SDK has no such program"
     raise WrongUsageError(what, fix if programs else "leave it out: this SDK has no programs")
 
