@@ -6,7 +6,7 @@ usage: python scripts/generated.py [--check] [--tables]
 |---|---|
 | `rsdk_code` in csrc/include/rocm_sdk/code.h, `Code` in rocm_sdk/_native.pyi | csrc/diagnosis/code_table.c |
 | the types of results in rocm_sdk/_native.pyi | csrc/python/result_types.c, functions and tables that name values |
-| the options in docs/man/rocm-sdk.1 | the parser of the command |
+| the commands and options in docs/man/rocm-sdk.1 | the table of its commands, and their parsers |
 | the commands and options in builder/man/rocm-sdk-build.1 | the table of its commands, and their parsers |
 
 With --check the script writes nothing, and fails where a file differs. With --tables it writes the text from tables of
@@ -69,10 +69,17 @@ def regions_of_tables() -> Iterator[Region]:
 
 def regions_of_parsers() -> Iterator[Region]:
     """Yield every region that is generated from the parsers of the commands."""
+    from rocm_sdk.cli.commands import COMMANDS as OWN_COMMANDS
+    from rocm_sdk.cli.commands import GROUPS
     from rocm_sdk.cli.parser import make_parser
     from rocm_sdk_build.commands.table import COMMANDS
     from rocm_sdk_build.commands.table import make_parser as make_build_parser
 
+    groups = [
+        (f".SS {group} ({words})\n", *_commands({name: OWN_COMMANDS[name] for name in names}))
+        for group, (words, names) in GROUPS.items()
+    ]
+    yield Region(MANUAL, ".SH COMMANDS\n", ".SH OPTIONS\n", "".join(text for group in groups for text in group))
     yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_parser())))
     yield Region(BUILD_MANUAL, ".SH COMMANDS\n", ".SH OPTIONS\n", "".join(_commands(COMMANDS)))
     yield Region(BUILD_MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_build_parser())))

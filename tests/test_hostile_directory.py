@@ -352,7 +352,7 @@ ROWS = [line.split() for line in COMMANDS.split("\n") if line]
 @pytest.mark.parametrize("program", ["rocm-sdk", "rocm-sdk-build"])
 def test_each_command_has_a_row(program: str) -> None:
     said = subprocess.run([SCRIPTS / program, "--help"], capture_output=True, text=True, check=True).stdout
-    commands = set(re.findall(r"^    ([a-z-]+)(?= |$)", said, re.MULTILINE))
+    commands = set(re.findall(r"^ {2,4}([a-z][a-z-]+)(?= |$)", said, re.MULTILINE))
     assert len(commands) > 10
     assert commands - {row[2] for row in ROWS if row[1] == program} == set()
 

@@ -60,11 +60,12 @@ STATUSES = {
     "run": {126: "the program cannot be started", 127: "there is no such program"},
 }
 
-# Purpose of the user -> the subcommands for it.
+# Purpose of the user -> the same in a few words, and the subcommands for it.
 GROUPS = {
-    "load": ("run", "env", "path", "list", "version"),
-    "look": ("info", "gpus", "targets", "tree", "check", "check-gpu", "code", "explain"),
-    "mend": ("test", "install", "init", "store", "adopt", "completion"),
+    "get": ("install and set up", ("install", "completion")),
+    "load": ("use the SDK", ("run", "env", "path", "list", "version")),
+    "look": ("see what is here", ("info", "gpus", "targets", "tree", "check", "check-gpu", "code", "explain")),
+    "mend": ("find and fix faults", ("test", "init", "store", "adopt")),
 }
 
 

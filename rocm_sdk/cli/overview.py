@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _KINDS = 3  # of GPUs that the line names
 _TYPED = 24  # columns of the words to type
+_NAMES = 50  # columns of the commands of a group
 
 
 def run() -> int:
@@ -54,8 +55,8 @@ def run() -> int:
     about = COMMANDS[typed.partition(" ")[0]] if "--gpu" not in typed else "the GPU that it is for has to be named"
     tell_row(f"{'next':<7}  {'rocm-sdk ' + typed:<{_TYPED}}", about)
     tell("")
-    for group, names in GROUPS.items():
-        tell_row(f"{group:<7}", " ".join(names))
+    for group, (words, names) in GROUPS.items():
+        tell_row(f"{group:<7}  {' '.join(names):<{_NAMES}}", words)
     tell_row(f"{'make':<7}", "rocm-sdk-build: wheels, smaller SDKs, images (a package of its own)")
     tell_row(f"{'help':<7}", "rocm-sdk help COMMAND; rocm-sdk --help has a line for each")
     return 0 if has_sdk or own is not None else 1

@@ -7,7 +7,7 @@ from rocm_sdk._native import loader_version
 from rocm_sdk.terminal.output_options import add_output_options
 from rocm_sdk.terminal.usage import HelpFormatter, Parser, epilog, help_asked, parse_words
 
-from .commands import COMMANDS, OF_OTHER_TOOLS, STATUSES, module_of
+from .commands import COMMANDS, GROUPS, OF_OTHER_TOOLS, STATUSES, module_of
 from .compiler_flags import OPTIONS, Alone
 
 
@@ -34,6 +34,7 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("-V", "--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     for name, what in OPTIONS.items():
         parser.add_argument(name, action=Alone, nargs=0, default=argparse.SUPPRESS, help=what)
+    parser.groups = {f"{group} ({words})": names for group, (words, names) in GROUPS.items()}
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, formatter_class=HelpFormatter)

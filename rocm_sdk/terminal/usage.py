@@ -12,7 +12,7 @@ from .output_options import OUTPUT, add_output_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import NoReturn
 
 _NAMED = 2
@@ -40,7 +40,10 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are a line without passwords, and a line with what to do.
 
     A word may be a URL, whose password is not repeated. The help leaves out the options that all commands have.
+    groups: title in the help -> the subcommands that it has below it; {}: there is one list.
     """
+
+    groups: "Mapping[str, Collection[str]]" = {}  # noqa: RUF012
 
     def error(self, message: str) -> "NoReturn":
         """End with status 2."""
@@ -73,13 +76,22 @@ class Parser(argparse.ArgumentParser):
         formatter.add_usage(self.usage, shown, self._mutually_exclusive_groups)
         formatter.add_text(self.description)
         for group in self._action_groups:
-            if group.title != OUTPUT:
-                formatter.start_section(group.title)
+            for title, actions in self._sections(group):
+                formatter.start_section(title)
                 formatter.add_text(group.description)
-                formatter.add_arguments(group._group_actions)
+                formatter.add_arguments(actions)
                 formatter.end_section()
         formatter.add_text(self.epilog)
         return formatter.format_help()
+
+    def _sections(self, group: argparse._ArgumentGroup) -> "Iterable[tuple[str | None, Sequence[argparse.Action]]]":
+        """Yield the titles and arguments that the help has for a group."""
+        commands = [each for each in group._group_actions if isinstance(each, argparse._SubParsersAction)]
+        if self.groups and commands:
+            shown = {each.dest: each for each in commands[0]._choices_actions}
+            yield from ((title, [shown[name] for name in names]) for title, names in self.groups.items())
+        elif group.title != OUTPUT:
+            yield group.title, group._group_actions
 
 
 def help_asked(words: "Sequence[str]", program: str) -> "Sequence[str]":

@@ -9,7 +9,7 @@ import pytest
 from programs import completed
 from sample_site import Site, clean_environment
 
-from rocm_sdk.cli.commands import COMMANDS, OF_OTHER_TOOLS
+from rocm_sdk.cli.commands import COMMANDS, GROUPS, OF_OTHER_TOOLS
 from rocm_sdk.cli.parser import parse
 from rocm_sdk_build.commands.table import EXAMPLES, make_parser
 
@@ -168,6 +168,8 @@ def test_all_commands_are_listed(call: Call) -> None:
     for name, summary in COMMANDS.items():
         assert re.search(rf"^ +{name}\b", listed, re.MULTILINE), name
         assert summary.split()[0] in listed
+    sections = [section.split() for section in re.split(r"^\w+ \([\w ]+\):\n", listed, flags=re.MULTILINE)]
+    assert [section[0] for section in sections[1:]] == [names[0] for _, names in GROUPS.values()]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
