@@ -72,8 +72,8 @@
     GIVE_DEVICE
 
 const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
-    ROW(1, E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
-        FIXES({ANY, WORDS, "Do what the message says"}),
+    ROW(1, E, SDK, 001, ERROR, "an error has no code of its own", "{detail}",
+        FIXES({ANY, WORDS, "rocm-sdk test  # whether the installation is the reason"}),
         "Raised as RocmSdkError where no other code applies.", NULL)
 
     /* ---- packages ---- */
@@ -206,7 +206,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "Name a file: {$path} is {kind}"},
               {ANY, WORDS, "Give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
         "The operating system refuses, for the reason that is given. Where it is a permission, the file or directory that lacks it is named, and who can give it.", NULL)
-    ROW(31, E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples|the message names some}",
+    ROW(31, E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples|they are in its directories}",
         FIXES({ANY, TRIED, "{repair|mv DIRECTORY OTHER}"},
               {ANY, TRIED, "{reinstall}"},
               PREFIX, SAME),
@@ -447,7 +447,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.", "update-links")
     ROW(77, E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
-        FIXES({ANY, WORDS, "Do what the message says, then rocm-sdk init"}),
+        FIXES({ANY, WORDS, "Make room, or give the permission that the message names, then: rocm-sdk init"}),
         "Raised as DevelopmentTreeError. The tree that was there before is still there.", NULL)
     ROW(78, E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
         FIXES(AS_BUILT, {ANY, TRIED, "{reinstall} && rocm-sdk init"},
@@ -646,7 +646,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{removal|unset VARIABLE}"},
               {ANY, WORDS, "unset {$variable}  # or take the directory out of it"}),
         "The dynamic linker and build tools prefer what such variables name to what is in the packages.", NULL)
-    ROW(124, W, ENV, 002, WARNING, "HIP_USE_RUNTIME_UNBUNDLER is set", "HIP_USE_RUNTIME_UNBUNDLER={value|VALUE}: it is known to crash programs with compressed device code",
+    ROW(124, W, ENV, 002, WARNING, "HIP_USE_RUNTIME_UNBUNDLER may crash programs", "HIP_USE_RUNTIME_UNBUNDLER={value|VALUE}: it is known to crash programs with compressed device code",
         FIXES({ANY, TRIED, "unset HIP_USE_RUNTIME_UNBUNDLER"}),
         "A debugging aid of HIP that newer code objects are not made for.", NULL)
     ROW(125, W, ENV, 003, WARNING, "HSA_OVERRIDE_GFX_VERSION is set though it is not needed", "{detail}",
@@ -659,7 +659,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "unset {$variable}  # or name a device that is there: rocm-sdk gpus"},
               {ANY, WORDS, "rocm-sdk gpus  # name a device that is there"}),
         "An empty variable hides all GPUs, as does a first token that is wrong.", NULL)
-    ROW(128, N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
+    ROW(128, N, ENV, 006, NOTE, "{variable|a variable that changes what the SDK does} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
         FIXES({ANY, WORDS, "unset {$variable}  # if it is not intended"}),
         "Reported because it changes which files are found.", NULL)
     ROW(129, E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for a library that fails", "{detail}",

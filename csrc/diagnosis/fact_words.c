@@ -19,7 +19,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"conda_requirement", "DISTRIBUTION=VERSION"},
     {"count",        "many"},
     {"debian",       "PACKAGE"},
-    {"detail",       "the message says what it is"},
+    {"detail",       "for one of several reasons"},
     {"device",       "dev/kfd"},
     {"directory",    "DIRECTORY"},
     {"distribution", "a package"},

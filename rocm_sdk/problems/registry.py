@@ -37,7 +37,10 @@ class Entry(NamedTuple):
         return "{" in self.cause
 
 
-ENTRIES: "dict[str, Entry]" = {row[0]: Entry._make(row) for row in problem_table()}
+# In the order of the subjects' words and the numbers.
+ENTRIES: "dict[str, Entry]" = {
+    row[0]: Entry._make(row) for row in sorted(problem_table(), key=lambda row: row[0].split("-")[1:])
+}
 
 # Codes of earlier releases -> words that name the codes in their place.
 ALIASES = {"W-GPU-001": "W-GPU-010 to W-GPU-026 and E-GPU-004: each obstacle to a GPU has a code of its own"}

@@ -83,15 +83,16 @@ static void a_fix_that_cannot_be_filled_in_is_not_printed(void **state) {
 static void a_fix_of_which_a_part_is_words_is_a_sentence(void **state) {
     const rsdk_installation other = {.installer = "other", .site = "/s"};
     make_with(RSDK_E_PKG_025, "/s/~a", FACTS({"removal", "rm -r /s/~a"}, {"requirement", "a==1"}), &other);
-    assert_string_equal(fix,
-                        "Put a==1 into /s again, from where it came: no installer of Python knows it && rm -r /s/~a");
+    assert_string_equal(
+        fix, "Put a==1 into /s again, as that directory was filled (by Nix, Spack or a copy) && rm -r /s/~a");
     make_with(RSDK_E_FILE_009, "/s/a", FACTS({"untried", "it is not known"}, {"requirement", "a==1"}), &other);
-    assert_string_equal(fix, "Remove /s/a if nobody needs it, then put a==1 into /s again, from where it came: "
-                             "no installer of Python knows it; it is not known");
+    assert_string_equal(fix,
+                        "Remove /s/a if nobody needs it, then put a==1 into /s again, as that directory was filled "
+                        "(by Nix, Spack or a copy); it is not known");
     make_with(RSDK_E_FILE_009, "/s/a",
               FACTS({"aside", "mv /s/a /s/b"}, {"removal", "rm /s/b"}, {"requirement", "a==1"}), &other);
-    assert_string_equal(fix, "Do in turn: mv /s/a /s/b && put a==1 into /s again, from where it came: "
-                             "no installer of Python knows it && rm /s/b");
+    assert_string_equal(fix, "Do in turn: mv /s/a /s/b && put a==1 into /s again, as that directory was filled "
+                             "(by Nix, Spack or a copy) && rm /s/b");
 }
 
 /* ---- indexes ---- */
