@@ -356,7 +356,7 @@ def _misled(process: Process, pid: int) -> Iterator[Problem]:
     try:
         references = _native.process_bindings(pid).references
     except OSError as error:  # whoever may see the maps of a process may not always read its memory
-        yield problem("N-PROC-005", pid=pid, detail=str(error))
+        yield problem("N-PROC-005", pid=pid, detail=getattr(error, "message", error))
         return
     ours = [
         each
