@@ -494,6 +494,7 @@ def problem_table() -> tuple[
         str,
         str,
         str,
+        str,
         str | None,
     ],
     ...,

@@ -26,6 +26,7 @@ typedef struct rsdk_code_row {
     const char *cause;
     rsdk_fix_row fixes[RSDK_FIX_LIMIT];
     const char *about;  /* the meaning, and the cause, for the code's page */
+    const char *sample; /* facts that the title and the cause name, for the page's example: "path=a.so\nname=b.so" */
     const char *repair; /* the repair by `rocm-sdk test --fix`; NULL: none */
 } rsdk_code_row;
 

@@ -49,14 +49,15 @@ static PyObject *build_fixes(const rsdk_code_row *row) {
 static PyObject *build_row(const rsdk_module_state *state, const void *table, size_t index) {
     (void)state;
     const rsdk_code_row *row = (const rsdk_code_row *)table + index + 1;
-    return Py_BuildValue("(sssszz)", row->name, severities[row->severity], row->title, row->cause, row->about,
-                         row->repair);
+    return Py_BuildValue("(sssszsz)", row->name, severities[row->severity], row->title, row->cause, row->about,
+                         row->sample, row->repair);
 }
 
 PyDoc_STRVAR(problem_table_doc,
              "problem_table()\n--\n\n"
              "The table of problems: for each code its name, severity ('error', 'warning', 'note'), title and cause\n"
-             "(templates), what its page says, and the repair of `rocm-sdk test --fix` or None (tuple of tuples).");
+             "(templates), what its page says, the facts of its sample, one per line (NAME=VALUE), and the repair of\n"
+             "`rocm-sdk test --fix` or None (tuple of tuples).");
 
 static PyObject *problem_table(PyObject *module, PyObject *unused) {
     (void)unused;

@@ -49,7 +49,7 @@ def run(options: "Namespace") -> int:
 
 
 def _entry_document(code: str) -> "dict[str, object]":
-    from rocm_sdk.problems import ENTRIES, in_general
+    from rocm_sdk.problems import ENTRIES, example, in_general
     from rocm_sdk.problems.cause_table import rows_of
 
     entry = ENTRIES[code]
@@ -62,6 +62,7 @@ def _entry_document(code: str) -> "dict[str, object]":
         "title": found.title,
         "cause": found.cause,
         "about": entry.about,
+        "example": example(entry.code),
         "fixes": fixes,
         "explains": explains,
     }

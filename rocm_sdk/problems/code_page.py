@@ -3,7 +3,7 @@
 from rocm_sdk.base.value_text import is_words
 
 from .cause_table import consequences
-from .problem import in_general
+from .problem import example, in_general
 from .registry import ALIASES, ENTRIES, Fix
 
 TYPE_CHECKING = False
@@ -28,7 +28,8 @@ def page(code: str, text: "Callable[[str], str]" = str, command: "Callable[[str]
         return f"{code} is not used any more", [f"In its place there are {ALIASES[code]}."]
     entry = ENTRIES[code]
     found = in_general(entry.code)
-    paragraphs = [text(entry.about), text(f"Cause: {found.cause}.")]
+    causes = [] if "{detail}" in entry.cause else [f"Cause: {found.cause}."]
+    paragraphs = [text(each) for each in (entry.about, *causes, f"For example: {example(entry.code)}")]
     if entry.fixes:
         heading = "Fix:" if len(entry.fixes) == 1 else "Fix, the first of these that fits the installation:"
         paragraphs.append("\n".join([heading, *fix_lines(entry.fixes, command)]))

@@ -122,6 +122,13 @@ def in_general(code: "Code") -> Problem:
     return problem(code, None, None, lambda *_: {})
 
 
+def example(code: "Code") -> str:
+    """Return the message of a problem with the facts of the code's sample, the same on each machine."""
+    facts = {name: value for name, _, value in (line.partition("=") for line in ENTRIES[code].sample.splitlines())}
+    title, cause, _ = problem_texts(code, facts.pop("path", None), facts, {})
+    return f"{title}: {cause}"
+
+
 def _exact(value: str) -> str:
     """Return the value as it is, for commands; harmless if no file can have it as a part of its name."""
     try:

@@ -24,6 +24,7 @@ class Entry(NamedTuple):
     title: str  # what is wrong with what
     cause: str
     about: str  # for its page: what it means, how it comes about
+    sample: str  # facts that the title and the cause name, one per line: NAME=VALUE
     repair: str | None  # the name of what `rocm-sdk test --fix` does about it
 
     @property
