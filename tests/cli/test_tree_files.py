@@ -154,6 +154,7 @@ def test_a_file_that_cannot_be_used(call: Call, tmp_path: Path, content: str) ->
     assert said.returncode == 1
     what = "not an ELF file" if "ELF" in content else "it is not an ELF file, so no library and no program"
     assert f"{path}: {what}" in said.stdout + said.stderr
+    assert "ELF" in content or said.stdout == ""
 
 
 def test_all_that_a_file_needs_is_below_it(call: Call, sdk: Site, tmp_path: Path) -> None:

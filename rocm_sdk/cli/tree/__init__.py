@@ -79,7 +79,8 @@ def run(options: "Namespace") -> int:
         from .files_tree import with_files
 
         tree, all_usable = with_files(tree, words)
-    print(_text(tree, bindings, is_json=options.json))
+    if tree.branches or all_usable or options.json:
+        print(_text(tree, bindings, is_json=options.json))
     for soname in bindings.missing if bindings else tree.missing:
         complain(f"{soname} is needed, and is in neither the SDK nor the system")
     return 0 if all_usable else 1
