@@ -5,10 +5,8 @@ from __future__ import annotations
 from rocm_sdk import targets as known
 from rocm_sdk._native import sdk_indexes
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.errors import UnknownTargetError
 from rocm_sdk.installed.distributions import normalised
-from rocm_sdk.installed.installable_table import INSTALLABLES
 
 from .asking import Answer, Package, ask, offered
 from .gpu_choice import nearest_targets
@@ -55,7 +53,7 @@ def with_code(
         if isinstance(offer, str):
             return Placed(requirements, answer, (f"{offer}: the check after the installation tells",))
         for target in lacking:
-            _check_code(offer, target, targets, requirements, answer, index)
+            _check_code(offer, target, targets, answer, index)
         requirements, answer = _by_names(offer, requirements, lacking, answer, destination, index)
         if offer.kind != DEVICE:  # the other products are built in the same way
             packages = _packages(offer, lacking) or ["rocm-sdk-libraries"]
@@ -69,7 +67,7 @@ def with_code(
             if found is None:
                 found = _asked_for(each, fits, destination, index)
             message = f"{each.name} {_version(each.name, answer)} has no package for {target}"
-            fix = _nearest(found, target, fits, _in_other_stream(requirements, targets, index))
+            fix = _nearest(found, target, fits, _in_other_stream(index))
             fix += _without(target, targets)
             raise InstallRefusedError(f"{message} ({each.device}{target}) at {index.shown}", fix, target)
     return Placed(requirements, answer, notes)
@@ -104,14 +102,7 @@ def _asked_for(requirement: Requirement, targets: Iterable[str], destination: De
     return [name[len(requirement.device) :] for name in found]
 
 
-def _check_code(  # noqa: PLR0917 - what the message names
-    offer: Offer,
-    target: str,
-    targets: tuple[str, ...],
-    requirements: tuple[Requirement, ...],
-    answer: Answer,
-    index: Index,
-) -> None:
+def _check_code(offer: Offer, target: str, targets: tuple[str, ...], answer: Answer, index: Index) -> None:
     """Raise InstallRefusedError if no package of the SDK has code for a target."""
     fits = nearest_targets(target)
     offered_for = [each for name in offer.names for each in _targets_of(offer, name)]
@@ -123,7 +114,7 @@ def _check_code(  # noqa: PLR0917 - what the message names
         message = f"{what} has no package for {target} ({package_of(offer, target)}) at {index.shown}"
     else:
         message = f"{what} at {index.shown} has no code for {target}: it has that for {', '.join(offer.names)}"
-    fix = _nearest(offered_for, target, fits, _in_other_stream(requirements, targets, index))
+    fix = _nearest(offered_for, target, fits, _in_other_stream(index))
     raise InstallRefusedError(message, fix + _without(target, targets), target)
 
 
@@ -172,7 +163,7 @@ def _by_names(  # noqa: PLR0917 - what each step needs
 def _nearest(found: Iterable[str], target: str, fits: dict[str, str], further: str) -> str:
     """Return words for what comes nearest to a target that nothing serves.
 
-    further: the command that asks another stream.
+    further: the option that asks another stream.
     """
     offered_for = list(dict.fromkeys(found))
     other = next((each for each in fits if each in set(offered_for)), None)
@@ -194,15 +185,12 @@ def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:_NAMED] if len(names) > _NAMED else names[:-1]), last)))
 
 
-def _in_other_stream(requirements: tuple[Requirement, ...], targets: tuple[str, ...], index: Index) -> str:
-    """Return the command that asks for the same in the stream of nightly builds, which has new GPUs first."""
+def _in_other_stream(index: Index) -> str:
+    """Return the option that asks the stream of nightly builds, which has new GPUs first."""
     if index.stream == _NEWEST:
         return "no other stream has newer releases"
-    names = {row[1]: row[0] for row in INSTALLABLES}
-    asked = [each.file or names.get(each.name, "") for each in requirements]
-    words = [quoted_for_shell(each) for each in asked if each] + ["--gpu", ",".join(targets), "--rocm", _NEWEST]
-    own = "env -u ROCM_SDK_INDEX " if index.address not in {row[3] for row in sdk_indexes()} else ""
-    return f"try `{own}rocm-sdk install {' '.join(words)}`"
+    is_known = index.address in {row[3] for row in sdk_indexes()}
+    return f"try --rocm {_NEWEST}{'' if is_known else ', and take ROCM_SDK_INDEX away: env -u ROCM_SDK_INDEX COMMAND'}"
 
 
 def _without(target: str, targets: tuple[str, ...]) -> str:

@@ -130,8 +130,8 @@ def test_a_gpu_that_the_index_does_not_serve(indexes: Indexes, ask: Ask) -> None
     said = ask(indexes.serve("two"), "sdk", "--gpu", "gfx1201")
     assert said.returncode == 1
     fix = said.stderr.splitlines()[-1]
-    command = "env -u ROCM_SDK_INDEX rocm-sdk install sdk --gpu gfx1201 --rocm nightly"
-    assert fix.endswith(f"fix: this index has gfx1100 and gfx942; try `{command}`")
+    further = "try --rocm nightly, and take ROCM_SDK_INDEX away: env -u ROCM_SDK_INDEX COMMAND"
+    assert fix.endswith(f"fix: this index has gfx1100 and gfx942; {further}")
 
 
 # ---- the words of `rocm-sdk install` where no index answers, as on a machine behind a firewall
