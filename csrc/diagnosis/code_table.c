@@ -102,7 +102,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Which one wins depends on the order of sys.path, which PYTHONPATH, .pth files and the user's site-packages change.", "site=/home/me/.venv/lib/python3.12/site-packages\nversion=5.2.3\nother_version=5.2.3\npath=/home/me/other", NULL)
     ROW(7, E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
         FIXES({ANY, WORDS, "{fix|rocm-sdk adopt}"}),
-        "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, and uninstalling either removes the files of both.", "detail=rocm==7.10.0 and rocm-sdk-loader==0.1.0 claim the same files: rocm_sdk/__init__.py, rocm_sdk/__main__.py, rocm_sdk/_dist_info.py and 4 more", NULL)
+        "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, and uninstalling either removes the files of both.", "detail=rocm==7.10.0 and rocm-sdk-loader==1.2.3 claim the same files: rocm_sdk/__init__.py, rocm_sdk/__main__.py, rocm_sdk/_dist_info.py and 4 more", NULL)
     ROW(8, W, PKG, 007, WARNING, "{path}{more} is left over from a package that is no longer installed", "no distribution owns it",
         FIXES({ANY, WORDS, "Find out who needs {$path}, and remove it if nobody does; {untried}"},
               {ANY, TRIED, "{removal|rm -r DIRECTORY}"},
@@ -146,7 +146,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The packages of one build say the same of themselves (`_dist_info.py`): the ending of their directories' names, and the target families that they were built for. They differ where a package of another build was installed beside the others.", "detail=rocm_sdk_devel says DEFAULT_TARGET_FAMILY = 'gfx110X-all', core None\ndistribution=rocm-sdk-devel", NULL)
     ROW(18, E, PKG, 017, ERROR, "{distribution} {version|of the SDK} is an empty placeholder", "the package holds no file of the SDK: the public Python index has packages of these names without content",
         FIXES({ANY, TRIED, "{install_sdk}"}),
-        "AMD's packages come from AMD's own index. The public index has placeholders of the same names. An installer takes one of them if it is given neither AMD's index nor the exact version.", "distribution=rocm-sdk-core\nversion=0.1.0", NULL)
+        "AMD's packages come from AMD's own index. The public index has placeholders of the same names. An installer takes one of them if it is given neither AMD's index nor the exact version.", "distribution=rocm-sdk-core\nversion=0.1", NULL)
     ROW(19, N, PKG, 018, NOTE, "the SDK in {path|this environment} was not installed by a Python installer", "no distribution owns its files, so there is no RECORD to compare them with; the other checks were made",
         NO_FIX,
         "A prefix of Nix, Gentoo or Spack on PYTHONPATH, or a copied directory.", "path=/home/me/.venv/lib/python3.12/site-packages/_rocm_sdk_core", NULL)

@@ -57,7 +57,7 @@ def test_an_option_with_its_value_in_one_word(call: Call, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("words", OF_TARGETS)
 def test_a_target_that_there_is_not(call: Call, words: str) -> None:
-    assert_refused(call(*words.split(), "gfx9999"), 2, '"gfx9999" is not a known GPU target or family')
+    assert_refused(call(*words.split(), "gfx9999"), 2, '"gfx9999" is not a known GPU target, family or product')
 
 
 @pytest.mark.parametrize("words", ["path", "path --json", "info --build-id"])
@@ -117,7 +117,7 @@ def test_a_code_that_there_is_not(call: Call) -> None:
         ("absent-1-py3-none-any.whl", "there is no such file"),
         ("nothing", "neither a wheel nor one of sdk, torch"),
         ("pytorch", "did you mean torch?"),
-        ("sdk --gpu gfx9999", '"gfx9999" is not a known GPU target or family'),
+        ("sdk --gpu gfx9999", '"gfx9999" is not a known GPU target, family or product'),
     ],
 )
 def test_install(call: Call, words: str, said: str) -> None:

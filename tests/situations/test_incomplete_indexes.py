@@ -309,7 +309,7 @@ def test_a_check_that_fails(tmp_path: Path) -> None:
         assert cause.endswith(f".whl: {member}: undefined symbol: missing_function")
     kept = "the wheels in packages/.rocm-sdk-finished are not made again"
     assert lines[4] == f"to get the packages as they are, add --no-check; {kept}"
-    assert lines[5:] == ["  fix: rocm-sdk explain E-LIB-020"]
+    assert [line.partition("#")[2] for line in lines[5:]] == [" rocm-sdk explain E-LIB-020"]
     assert not (tmp_path / "packages/dist").exists()
     done = build_command(*words, "--no-check", "-v", cwd=tmp_path)
     assert done.returncode == 0
