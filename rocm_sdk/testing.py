@@ -1,69 +1,89 @@
 """A small SDK of stand-in libraries, for tests of frameworks on machines without ROCm and without a GPU.
 
 `pytest_plugins = ["rocm_sdk.testing"]` in a conftest.py brings the fixture `sample_rocm_sdk`. A C compiler makes the
-libraries: each has the SONAME, the package and the needs of a library of ROCm 7, and no function. Loaded libraries stay
-in their process, so a test that loads something does it in a child: `SampleSdk.run`.
+libraries: each has the SONAME, the package and the needs that it has in a release of ROCm, and no function. Loaded
+libraries stay in their process, so a test that loads something does it in a child: `SampleSdk.run`.
 """
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from rocm_sdk._native import soname_releases
 from rocm_sdk.base.starting import Done, find_program, run
 
 __all__ = ["SampleSdk", "sample_rocm_sdk", "write_sample_sdk"]
 
-VERSION = "7.10.0"
-_PACKAGES = ("core", "libraries")
+VERSION = "10.1"
 _NO_COMPILER = "no C compiler, which makes the stand-in libraries: install gcc, or name one in CC"
 
 
 class StandIn(NamedTuple):
-    """A library of ROCm 7: its short name, SONAME and package, and the short names of the libraries that it needs."""
+    """A library: its short name, SONAME and package, and the short names of the libraries that it needs."""
 
     shortname: str
     soname: str
+    number: str  # of the SONAME, or the name in the table of SONAMEs whose number it has
     package: str
-    needs: str  # with blanks between
+    needs: str  # with blanks between; a release may lack some
+    first: tuple[int, int] = (0, 0)  # the releases that have it
+    last: tuple[int, int] = (999, 0)
 
 
-# Each after those that it needs. Numbers: csrc/sdk/soname_table.c.
+# Each after those that it needs.
 # fmt: off
 STAND_INS = (
-    StandIn("amd_comgr",             "libamd_comgr.so.3",             "core",      ""),
-    StandIn("hsa-runtime64",         "libhsa-runtime64.so.1",         "core",      ""),
-    StandIn("rocprofiler-register",  "librocprofiler-register.so.0",  "core",      ""),
-    StandIn("amdhip64",              "libamdhip64.so.7",              "core",      "amd_comgr hsa-runtime64 rocprofiler-register"),
-    StandIn("hiprtc-builtins",       "libhiprtc-builtins.so.7",       "core",      ""),
-    StandIn("hiprtc",                "libhiprtc.so.7",                "core",      "amd_comgr"),
-    StandIn("rocprofiler-sdk-roctx", "librocprofiler-sdk-roctx.so.1", "core",      ""),
-    StandIn("rocm_smi64",            "librocm_smi64.so.1",            "core",      ""),
-    StandIn("amd_smi",               "libamd_smi.so.26",              "core",      ""),
-    StandIn("rocblas",               "librocblas.so.5",               "libraries", "amdhip64"),
-    StandIn("rocfft",                "librocfft.so.0",                "libraries", "amdhip64"),
-    StandIn("rocrand",               "librocrand.so.1",               "libraries", "amdhip64"),
-    StandIn("rocsparse",             "librocsparse.so.1",             "libraries", "amdhip64"),
-    StandIn("rocsolver",             "librocsolver.so.0",             "libraries", "rocblas rocsparse amdhip64"),
-    StandIn("hipblas",               "libhipblas.so.3",               "libraries", "rocblas rocsolver amdhip64"),
-    StandIn("hipblaslt",             "libhipblaslt.so.1",             "libraries", "amdhip64"),
-    StandIn("hipfft",                "libhipfft.so.0",                "libraries", "rocfft amdhip64"),
-    StandIn("hiprand",               "libhiprand.so.1",               "libraries", "rocrand amdhip64"),
-    StandIn("hipsparse",             "libhipsparse.so.4",             "libraries", "rocsparse amdhip64"),
-    StandIn("hipsolver",             "libhipsolver.so.1",             "libraries", "rocblas rocsolver amdhip64"),
-    StandIn("hipsparselt",           "libhipsparselt.so.0",           "libraries", "hipsparse amdhip64"),
-    StandIn("rccl",                  "librccl.so.1",                  "libraries", "rocm_smi64 amdhip64"),
-    StandIn("miopen",                "libMIOpen.so.1",                "libraries", "rocblas hipblaslt rocrand hiprtc amdhip64"),
+    StandIn("amd_comgr",             "libamd_comgr.so",              "amd_comgr",       "core",      ""),
+    StandIn("hsa-runtime64",         "libhsa-runtime64.so",          "1",               "core",      ""),
+    StandIn("rocprofiler-register",  "librocprofiler-register.so",   "0",               "core",      "", first=(6, 1)),
+    StandIn("amdhip64",              "libamdhip64.so",               "amdhip64",        "core",      "amd_comgr hsa-runtime64 rocprofiler-register"),
+    StandIn("hiprtc-builtins",       "libhiprtc-builtins.so",        "hiprtc",          "core",      ""),
+    StandIn("hiprtc",                "libhiprtc.so",                 "hiprtc",          "core",      "amd_comgr"),
+    StandIn("rocprofiler-sdk-roctx", "librocprofiler-sdk-roctx.so",  "rocprofiler-sdk", "core",      ""),
+    StandIn("rocm_smi64",            "librocm_smi64.so",             "1",               "core",      "", last=(10, 0)),
+    StandIn("amd_smi",               "libamd_smi.so",                "amd_smi",         "core",      ""),
+    StandIn("rocblas",               "librocblas.so",                "rocblas",         "libraries", "amdhip64"),
+    StandIn("rocfft",                "librocfft.so",                 "0",               "libraries", "amdhip64"),
+    StandIn("rocrand",               "librocrand.so",                "1",               "libraries", "amdhip64"),
+    StandIn("rocsparse",             "librocsparse.so",              "rocsparse",       "libraries", "amdhip64"),
+    StandIn("rocsolver",             "librocsolver.so",              "0",               "libraries", "rocblas rocsparse amdhip64"),
+    StandIn("hipblas",               "libhipblas.so",                "hipblas",         "libraries", "rocblas rocsolver amdhip64"),
+    StandIn("hipblaslt",             "libhipblaslt.so",              "hipblaslt",       "libraries", "amdhip64"),
+    StandIn("hipfft",                "libhipfft.so",                 "0",               "libraries", "rocfft amdhip64"),
+    StandIn("hiprand",               "libhiprand.so",                "1",               "libraries", "rocrand amdhip64"),
+    StandIn("hipsparse",             "libhipsparse.so",              "hipsparse",       "libraries", "rocsparse amdhip64"),
+    StandIn("hipsolver",             "libhipsolver.so",              "hipsolver",       "libraries", "rocblas rocsolver amdhip64"),
+    StandIn("hipsparselt",           "libhipsparselt.so",            "0",               "libraries", "hipsparse amdhip64", first=(6, 0)),
+    StandIn("rccl",                  "librccl.so",                   "1",               "libraries", "rocm_smi64 amdhip64", last=(7, 13)),
+    StandIn("rccl",                  "librccl.so",                   "1",               "libraries", "rocm_smi64 amd_smi amdhip64", first=(7, 14)),
+    StandIn("miopen",                "libMIOpen.so",                 "1",               "libraries", "rocblas hipblaslt rocrand hiprtc amdhip64"),
 )
 # fmt: on
-_ROWS = {row.shortname: row for row in STAND_INS}
+
+
+def _stand_ins(version: str) -> dict[str, StandIn]:
+    """Return the libraries of a release."""
+    is_version = re.fullmatch(r"[0-9]{1,3}\.[0-9]{1,3}(\.[0-9]{1,3})?", version)
+    release = tuple(map(int, version.split(".")[:2])) if is_version else ()
+    rows = [(soname[3:].split(".so."), last) for soname, first, last in soname_releases() if first <= release]
+    numbers = {name: number for (name, number), last in rows if release <= last or last == (0, 0)}
+    if release < (5, 0) or {name for (name, _), _ in rows} - numbers.keys():  # a number ended, and no other has begun
+        raise ValueError(f"{version!r} is no release of ROCm from 5.0 on: name one by its numbers, such as {VERSION}")
+    return {
+        row.shortname: row._replace(soname=f"{row.soname}.{number}")
+        for row in STAND_INS
+        if row.first <= release <= row.last and (number := numbers.get(row.number, row.number)).isdigit()
+    }
 
 
 class SampleSdk:
@@ -73,10 +93,8 @@ class SampleSdk:
     the directory.
     """
 
-    version = VERSION
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, version: str) -> None:
+        self.path, self.version, self._rows = path, version, _stand_ins(version)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -87,9 +105,9 @@ class SampleSdk:
     def library(self, shortname: str) -> Path:
         """Return the file of a library, which is there unless the test has removed it.
 
-        Raise KeyError for another name.
+        Raise KeyError for another name, and for a library that this release of ROCm does not have.
         """
-        row = _ROWS[shortname]
+        row = self._rows[shortname]
         return self.path / f"_rocm_sdk_{row.package}/lib" / row.soname
 
     def compile(self, shortname: str, source: str) -> Path:
@@ -97,10 +115,18 @@ class SampleSdk:
 
         Raises RuntimeError with what the compiler says.
         """
-        row = _ROWS[shortname]
+        row = self._rows[shortname]
         file = self.library(shortname)
+        file.parent.mkdir(exist_ok=True)
         file.unlink(missing_ok=True)
-        _compile(file, row.soname, source, (self.library(name) for name in row.needs.split()))
+        compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
+        if find_program(compiler[0]) is None:
+            raise RuntimeError(f"{compiler[0]}: {_NO_COMPILER}")
+        words = ["-shared", "-fPIC", f"-Wl,--no-as-needed,--allow-shlib-undefined,-soname,{row.soname}", "-x", "c", "-"]
+        needs = (str(self.library(name)) for name in row.needs.split() if name in self._rows)
+        done = run([*compiler, *words, "-x", "none", *needs, "-o", str(file)], given=source)
+        if done.returncode:
+            raise RuntimeError(f"{row.soname}: {compiler[0]} failed: {done.stderr.strip()}")
         return file
 
     def run(self, code: str, **variables: str) -> Done:
@@ -108,44 +134,31 @@ class SampleSdk:
         return run([sys.executable, "-c", code], base=self.environment | variables)
 
 
-def write_sample_sdk(directory: Path) -> SampleSdk:
-    """Write the SDK into a new directory, and return it. Raise RuntimeError without a C compiler, or if it fails."""
-    for package in _PACKAGES:
-        (directory / f"_rocm_sdk_{package}/lib").mkdir(parents=True)
-        (directory / f"_rocm_sdk_{package}/__init__.py").touch()
-    facts = directory / "rocm_sdk_core"
-    facts.mkdir()
-    (facts / "__init__.py").touch()
-    (facts / "_dist_info.py").write_text(f"__version__ = {VERSION!r}\n", encoding="utf-8")
-    sdk = SampleSdk(directory)
-    for row in STAND_INS:
-        sdk.compile(row.shortname, "extern int nothing;")
+def write_sample_sdk(directory: Path, version: str = VERSION) -> SampleSdk:
+    """Write an SDK into a new directory, and return it. Raise ValueError for no release, RuntimeError if it fails."""
+    sdk = SampleSdk(directory, version)
+    for package in ("_rocm_sdk_core", "_rocm_sdk_libraries", "rocm_sdk_core"):
+        (directory / package).mkdir(parents=True)
+        (directory / package / "__init__.py").touch()
+    (directory / "rocm_sdk_core/_dist_info.py").write_text(f"__version__ = {version!r}\n", encoding="utf-8")
+    for name in sdk._rows:
+        sdk.compile(name, "extern int nothing;")
     return sdk
 
 
-def _compile(file: Path, soname: str, source: str, needs: Iterable[Path]) -> None:
-    compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
-    if find_program(compiler[0]) is None:
-        raise RuntimeError(f"{compiler[0]}: {_NO_COMPILER}")
-    words = ["-shared", "-fPIC", f"-Wl,--no-as-needed,--allow-shlib-undefined,-soname,{soname}", "-x", "c", "-"]
-    command = [*compiler, *words, "-x", "none", *map(str, needs), "-o", str(file)]
-    done = run(command, given=source)
-    if done.returncode:
-        raise RuntimeError(f"{soname}: {compiler[0]} failed: {done.stderr.strip()}")
-
-
 @pytest.fixture(scope="session")
-def _made_rocm_sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    try:
-        return write_sample_sdk(tmp_path_factory.mktemp("rocm_sdk") / "site-packages").path
-    except RuntimeError as error:
-        pytest.fail(str(error), pytrace=False)
+def _made_rocm_sdk(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], SampleSdk]:
+    return functools.cache(lambda version: write_sample_sdk(tmp_path_factory.mktemp("rocm_sdk") / "site", version))
 
 
 @pytest.fixture
-def sample_rocm_sdk(_made_rocm_sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleSdk:
-    """Return a copy of the SDK for one test, which ROCM_SDK_ROOT names meanwhile."""
+def sample_rocm_sdk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleSdk:
+    """Return a copy of the SDK for one test, which ROCM_SDK_ROOT names meanwhile; a parameter names the release."""
+    try:
+        made: SampleSdk = request.getfixturevalue("_made_rocm_sdk")(getattr(request, "param", VERSION))
+    except (RuntimeError, ValueError) as error:
+        pytest.fail(str(error), pytrace=False)
     site = tmp_path / "rocm-site-packages"
-    shutil.copytree(_made_rocm_sdk, site)
+    shutil.copytree(made.path, site)
     monkeypatch.setenv("ROCM_SDK_ROOT", str(site))
-    return SampleSdk(site)
+    return SampleSdk(site, made.version)

@@ -59,10 +59,7 @@ PyDoc_STRVAR(problem_table_doc,
              "(templates), what its page says, the facts of its sample, one per line (NAME=VALUE), and the repair of\n"
              "`rocm-sdk test --fix` or None (tuple of tuples).");
 
-static PyObject *problem_table(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_row, rsdk_code_table, RSDK_CODE_COUNT - 1);
-}
+RSDK_TABLE_METHOD(problem_table, build_row, rsdk_code_table, RSDK_CODE_COUNT - 1)
 
 PyDoc_STRVAR(problem_fixes_doc, "problem_fixes(code, /)\n--\n\n"
                                 "The fixes of a code with words for facts: tuples (system, proof, text). Raises\n"
@@ -94,10 +91,7 @@ PyDoc_STRVAR(sdk_indexes_doc,
              "The indexes of AMD's wheels: tuples (first release, last release, stream, address, requirement), a\n"
              "release as (major, minor); (0, 0) as the last one means all later ones.");
 
-static PyObject *sdk_indexes(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_index, rsdk_indexes, rsdk_index_count);
-}
+RSDK_TABLE_METHOD(sdk_indexes, build_index, rsdk_indexes, rsdk_index_count)
 
 PyDoc_STRVAR(
     choose_index_doc,
@@ -125,10 +119,20 @@ PyDoc_STRVAR(host_packages_doc,
              "The packages of distributions that bring libraries of the system: tuples of str (SONAME, packages of\n"
              "Debian and Ubuntu, Fedora and RHEL, SUSE, Arch, Gentoo).");
 
-static PyObject *host_packages(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_host_package, rsdk_host_packages, rsdk_host_package_count);
+RSDK_TABLE_METHOD(host_packages, build_host_package, rsdk_host_packages, rsdk_host_package_count)
+
+static PyObject *build_soname_release(const rsdk_module_state *state, const void *table, size_t index) {
+    (void)state;
+    const rsdk_soname_release *row = (const rsdk_soname_release *)table + index;
+    const rsdk_release first = row->first, last = row->last;
+    return Py_BuildValue("s(II)(II)", row->soname, first.major, first.minor, last.major, last.minor);
 }
+
+PyDoc_STRVAR(soname_releases_doc,
+             "soname_releases()\n--\n\n"
+             "SONAMEs and their releases: tuples (SONAME, first, last) as in sdk_indexes(); first (0, 0): not known.");
+
+RSDK_TABLE_METHOD(soname_releases, build_soname_release, rsdk_soname_releases, rsdk_soname_release_count)
 
 /* ---- problems ---- */
 
@@ -300,6 +304,7 @@ PyMethodDef rsdk_problem_methods[] = {
     {"sdk_indexes", sdk_indexes, METH_NOARGS, sdk_indexes_doc},
     {"choose_index", choose_index, METH_O, choose_index_doc},
     {"host_packages", host_packages, METH_NOARGS, host_packages_doc},
+    {"soname_releases", soname_releases, METH_NOARGS, soname_releases_doc},
     {"missing_library", missing_library, METH_VARARGS, missing_library_doc},
     {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},
     {"explain_load", explain_load, METH_VARARGS, explain_load_doc},

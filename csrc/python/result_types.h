@@ -48,6 +48,12 @@ typedef PyObject *(*rsdk_item_builder)(const rsdk_module_state *state, const voi
 
 PyObject *rsdk_result_tuple(const rsdk_module_state *state, rsdk_item_builder build, const void *list, size_t count);
 
+/* Define a method without arguments that returns a table of the C library. */
+#define RSDK_TABLE_METHOD(name, build, table, count)                                                                   \
+    static PyObject *name(PyObject *module, PyObject *Py_UNUSED(unused)) {                                             \
+        return rsdk_result_tuple(rsdk_state_get(module), build, table, count);                                         \
+    }
+
 /* Return a text or a path of the file system as str; None for NULL. */
 PyObject *rsdk_result_text(const char *text);
 PyObject *rsdk_result_path(const char *path);

@@ -200,10 +200,7 @@ PyDoc_STRVAR(packages_doc,
              "packages()\n--\n\n"
              "The packages of the SDK: tuples (name, distribution template, module, template directory, required).");
 
-static PyObject *packages(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_package_row, NULL, RSDK_PACKAGE_COUNT);
-}
+RSDK_TABLE_METHOD(packages, build_package_row, NULL, RSDK_PACKAGE_COUNT)
 
 PyMethodDef rsdk_sdk_methods[] = {
     {"dist_info", dist_info, METH_O, dist_info_doc},

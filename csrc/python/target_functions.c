@@ -59,10 +59,7 @@ static PyObject *build_row(const rsdk_module_state *state, const void *list, siz
 PyDoc_STRVAR(targets_doc, "targets()\n--\n\n"
                           "The table of targets (tuple of Target).");
 
-static PyObject *targets(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_row, NULL, rsdk_target_count());
-}
+RSDK_TABLE_METHOD(targets, build_row, NULL, rsdk_target_count())
 
 static PyObject *build_name(const rsdk_module_state *state, const void *list, size_t index) {
     (void)state;
