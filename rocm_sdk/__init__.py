@@ -1,8 +1,10 @@
 """The package that finds, orders, preloads and checks AMD's ROCm libraries that are installed as Python wheels.
 
-    import rocm_sdk
-
-    rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "hipsparse"], check_version="7.*")
+    rocm_sdk.initialize_process(preload_shortnames=["amdhip64"], check_version="7.*")  # what a framework needs
+    rocm_sdk.preload_for("my_extension.so")  # what a file needs
+    rocm_sdk.find_libraries("rocblas")  # the files of libraries
+    rocm_sdk.gpus()  # the GPUs of this machine
+    rocm_sdk.check_process()  # what is wrong with the libraries in this process
 
 This module runs inside `import torch`. The extension is its only import; the rest of the package is imported when it is
 used.

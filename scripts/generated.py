@@ -6,6 +6,7 @@ usage: python scripts/generated.py [--check] [--tables]
 |---|---|
 | `rsdk_code` in csrc/include/rocm_sdk/code.h, `Code` in rocm_sdk/_native.pyi | csrc/diagnosis/code_table.c |
 | the types of results in rocm_sdk/_native.pyi | csrc/python/result_types.c, functions and tables that name values |
+| the types of results in docs/api.md | csrc/python/result_types.c, of the package that is imported |
 | the commands and options in docs/man/rocm-sdk.1 | the table of its commands, and their parsers |
 | the commands and options in builder/man/rocm-sdk-build.1 | the table of its commands, and their parsers |
 
@@ -31,6 +32,7 @@ TABLE = "csrc/diagnosis/code_table.c"
 RESULTS = "csrc/python/result_types.c"
 WIDTH, INDENT = 120, " " * 4  # of the stub
 HEADER, STUB = "csrc/include/rocm_sdk/code.h", "rocm_sdk/_native.pyi"
+API = "docs/api.md"
 MANUAL = "docs/man/rocm-sdk.1"
 BUILD_MANUAL = "builder/man/rocm-sdk-build.1"
 ALIASES = {  # types with a name, by the function or the table of their words
@@ -45,6 +47,7 @@ _ROW = re.compile(r"^    ROW\((\d+), ([EWN]), ([A-Z]+), (\d{3}), ", re.MULTILINE
 _TYPE = re.compile(r'\{"rocm_sdk\.(\w+)", "[^"]*", (\w+)\}')
 _FIELD = re.compile(r'^    FIELD\("(\w+)", *"([^"]*)", (.*?")\),$', re.MULTILINE | re.DOTALL)
 _WORDS = re.compile(r"\{(\w+)(?: without ([^}]*))?\}")
+_MARKUP, _ESCAPED = re.compile(r"[|<*]"), r"\\\g<0>"
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -83,6 +86,15 @@ def regions_of_parsers() -> Iterator[Region]:
     yield Region(MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_parser())))
     yield Region(BUILD_MANUAL, ".SH COMMANDS\n", ".SH OPTIONS\n", "".join(_commands(COMMANDS)))
     yield Region(BUILD_MANUAL, ".SH OPTIONS\n", ".SH EXIT STATUS\n", "".join(_manual(make_build_parser())))
+
+
+def regions_of_results() -> Iterator[Region]:
+    """Yield the region that is generated from the public types of results."""
+    import rocm_sdk
+
+    types = {name: getattr(rocm_sdk, name) for name in sorted(rocm_sdk.__all__)}
+    texts = (_page_of_type(name, kind) for name, kind in types.items() if hasattr(kind, "n_fields"))
+    yield Region(API, "<!-- types of results -->\n", "\n<!-- end of types of results -->\n", "".join(texts))
 
 
 # ---- codes ----
@@ -160,6 +172,13 @@ def _words_of(name: str) -> list[str]:
         if found := re.findall(table, body if "names[]" in body else text, re.DOTALL):
             return [*dict.fromkeys(_STRING.findall("".join(found)))]
     raise SystemExit(f"csrc: there is no function or table {name}")
+
+
+def _page_of_type(name: str, kind: type[tuple[object, ...]]) -> str:
+    """Return the table of the fields of a type that C makes."""
+    words = {field: getattr(kind, field).__doc__ for field in kind.__match_args__}  # type: ignore[attr-defined]
+    rows = "".join(f"| `{field}` | {_MARKUP.sub(_ESCAPED, each)} |\n" for field, each in words.items())
+    return f"\n### {name}\n\n{kind.__doc__}\n\n| field | what it is |\n|---|---|\n{rows}"
 
 
 # ---- the manual ----
@@ -241,7 +260,8 @@ def generated(of_tables_alone: bool) -> dict[str, str]:
     Raise SystemExit if a file lacks the lines around a region.
     """
     files: dict[str, str] = {}
-    for region in (*regions_of_tables(), *(() if of_tables_alone else regions_of_parsers())):
+    others = () if of_tables_alone else (*regions_of_results(), *regions_of_parsers())
+    for region in (*regions_of_tables(), *others):
         text = files.get(region.file, _text(region.file))
         before, first, rest = text.partition(region.first)
         _, last, after = rest.partition(region.last)

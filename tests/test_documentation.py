@@ -22,6 +22,7 @@ from sample_device_code import bundle, compressed, library, objects
 from sample_documentation import environment, write_machine, write_site
 from sample_site import compile_library
 
+import rocm_sdk
 from rocm_sdk.base.own_wheels import install_command
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -144,6 +145,26 @@ def test_programs(sample: Path, tmp_path: Path, text: str) -> None:
     compile_library(tmp_path / "my_extension.so", None, needed=(hip,))
     result = run(sample, [sys.executable, "-W", "error", "-c", text], tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_help_begins_with_five_calls_that_run(sample: Path, tmp_path: Path) -> None:
+    compile_library(tmp_path / "my_extension.so", None, needed=(sample / "_rocm_sdk_core/lib/libamdhip64.so.5",))
+    shown = run(sample, [sys.executable, "-c", "import rocm_sdk; help(rocm_sdk)"], tmp_path).stdout
+    *calls, rest = (line.strip() for line in shown.partition("\nDESCRIPTION\n")[2].splitlines()[:6])
+    assert rest == ""
+    program = "\n".join(["import rocm_sdk", *calls]).replace("7.*", "5.*")  # the release of the sample
+    result = run(sample, [sys.executable, "-W", "error", "-c", program], tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_the_page_of_the_api_has_each_name_and_each_field() -> None:
+    text = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL))
+    names = {*re.findall(r"`(\w+)[`(]", text), *sections}
+    assert {*rocm_sdk.__all__} - names == set()
+    fields = {name: getattr(getattr(rocm_sdk, name), "__match_args__", None) for name in rocm_sdk.__all__}
+    shown = {name: tuple(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) for name, section in sections.items()}
+    assert shown == {name: each for name, each in fields.items() if each is not None}
 
 
 @pytest.mark.parametrize("text", blocks("console"))

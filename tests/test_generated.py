@@ -21,6 +21,7 @@ def copy(tmp_path: Path) -> Path:
     for path in [
         SCRIPT,
         ROOT / "rocm_sdk/_native.pyi",
+        ROOT / "docs/api.md",
         *manuals,
         *(ROOT / "csrc").rglob("*.[ch]"),
     ]:
