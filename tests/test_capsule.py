@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from programs import completed
 from sample_machine import machine_of
-from sample_site import Site
+from sample_site import Site, clean_environment
+
+import rocm_sdk
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = ROOT / "csrc/include/rocm_sdk/capsule.h"
@@ -128,6 +130,20 @@ def test_it_lists_gpus(site: Site, extension: Path, tmp_path: Path) -> None:
     machine = machine_of(tmp_path / "machine", "gfx1100")
     answer = call(site, extension, f"import sample_extension as s; print(s.targets({str(machine.root)!r}))")
     assert answer == "['gfx1100']"
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_extension_of_the_page_compiles_as_printed(tmp_path: Path, compiler: str) -> None:
+    page = (ROOT / "docs/embedding.md").read_text(encoding="utf-8").partition("\n## From another extension")[2]
+    source, lines = re.findall(r"^```(?:cpp|sh)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "example.c").write_text(source, encoding="utf-8")
+    for name, command in (("cc", f"{compiler} -std=c17 -Wall -Wextra -Wpedantic -Werror"), ("python", sys.executable)):
+        (tmp_path / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+        (tmp_path / name).chmod(0o755)
+    variables = clean_environment()
+    variables["PATH"] = f"{tmp_path}:{variables['PATH']}"
+    done = completed(["bash", "-euc", lines], cwd=tmp_path, env=variables)
+    assert (done.stdout, done.stderr) == (f"{len(rocm_sdk.gpus(root='/'))}\n", "")
 
 
 def test_another_version_is_refused(site: Site, extension: Path) -> None:
