@@ -35,7 +35,7 @@ _Noreturn void skip_child(const char *reason);
 
 void require_contains(const char *file, int line, const char *text, const char *part);
 
-/* Gives up root for good. */
+/* Gives up root for good; the test of another user is skipped. */
 void become_nobody(void);
 
 #endif
