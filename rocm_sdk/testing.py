@@ -24,7 +24,7 @@ from rocm_sdk.base.starting import Done, find_program, run
 
 __all__ = ["SampleSdk", "sample_rocm_sdk", "write_sample_sdk"]
 
-VERSION = "10.1"
+VERSION = "7.10.0"
 _NO_COMPILER = "no C compiler, which makes the stand-in libraries: install gcc, or name one in CC"
 
 
@@ -78,7 +78,9 @@ def _stand_ins(version: str) -> dict[str, StandIn]:
     rows = [(soname[3:].split(".so."), last) for soname, first, last in soname_releases() if first <= release]
     numbers = {name: number for (name, number), last in rows if release <= last or last == (0, 0)}
     if release < (5, 0) or {name for (name, _), _ in rows} - numbers.keys():  # a number ended, and no other has begun
-        raise ValueError(f"{version!r} is no release of ROCm from 5.0 on: name one by its numbers, such as {VERSION}")
+        raise ValueError(
+            f"{version[:40]!r} is no release of ROCm from 5.0 on: name one by its numbers, such as {VERSION}"
+        )
     return {
         row.shortname: row._replace(soname=f"{row.soname}.{number}")
         for row in STAND_INS

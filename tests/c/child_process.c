@@ -51,6 +51,13 @@ void require_contains(const char *file, int line, const char *text, const char *
     }
 }
 
+void need_root(void) {
+    if (geteuid() != 0) {
+        (void)fprintf(stderr, "skipped: only root can become another user\n");
+        skip();
+    }
+}
+
 void become_nobody(void) {
     if (geteuid() != 0) {
         skip_child("only root can become another user");

@@ -35,6 +35,9 @@ _Noreturn void skip_child(const char *reason);
 
 void require_contains(const char *file, int line, const char *text, const char *part);
 
+/* Skips the test of another user than root. */
+void need_root(void);
+
 /* Gives up root for good; the test of another user is skipped. */
 void become_nobody(void);
 

@@ -127,6 +127,7 @@ static void find_nothing_as_nobody(void *context) {
 /* As for an import, a directory that this user may not search holds nothing. */
 static void unsearchable_directories_hold_nothing(void **state) {
     sample_fixture *f = *state;
+    need_root();
     sample_directory(&f->site, "closed/rocm_sdk_core");
     sample_file(&f->site, "closed/rocm_sdk_core/_dist_info.py", "__version__ = '1'\n");
     assert_int_equal(chmod(sample_path(&f->site, "closed"), 0), 0);
