@@ -133,7 +133,7 @@ def test_functions_of_the_users_own(tmp_path: Path) -> None:
     ["4.0", "4.5", "5.9", "7.15", "8.0", "7", "abc", "", "7.1.2.3", "10.1\n", "\u0667.1", "../7.1", "9" * 5000],
 )
 def test_a_version_of_no_release(tmp_path: Path, version: str) -> None:
-    with pytest.raises(ValueError, match=r"is no release of ROCm from 5\.0 on: name one by its numbers, such as 7\.10\.0"):
+    with pytest.raises(ValueError, match=r"is no release of ROCm from 5\.0 on: name one .* 7\.10\.0"):
         write_sample_sdk(tmp_path / "sdk", version)
     assert not (tmp_path / "sdk").exists()
 
