@@ -95,7 +95,7 @@ class SampleSdk:
     the directory.
     """
 
-    def __init__(self, path: Path, version: str) -> None:
+    def __init__(self, path: Path, version: str = VERSION) -> None:
         self.path, self.version, self._rows = path, version, _stand_ins(version)
 
     @property
