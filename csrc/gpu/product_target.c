@@ -1,5 +1,6 @@
 /* The targets that a product has, by its whole name: "RX 7900 XTX", "rx7900xtx", "MI300X". The names are those of the
  * tables of targets and of PCI devices, where " / " or ", " is between products. */
+#include <ctype.h>
 #include <string.h>
 
 #include "gpu/tables.h"
@@ -13,7 +14,7 @@ static void simplify(const char *name, size_t length, char simple[NAME_SIZE]) {
     static const char suffix[] = "graphics";
     size_t used = 0, begin = 0;
     for (size_t i = 0; i < length && name[i] != '(' && used + 1 < NAME_SIZE; i++) {
-        const char c = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] - 'A' + 'a') : name[i];
+        const char c = (char)tolower((unsigned char)name[i]);
         if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
             simple[used++] = c;
         }
