@@ -317,6 +317,7 @@ def _program(site: Site, rpath: str | None) -> None:
 
 
 _NO_COMPILER = "echo failed to execute: clang++; exit 127"
+_NO_COMPILER_OF_PERL = "exec perl -we 'exec q(/absent/clang-17), q(x); exit 255'"
 _NO_YAML = "echo \"ModuleNotFoundError: No module named 'yaml'\"; exit 1"
 
 # A library that a minimal container lacks -> the package that has it.
@@ -386,6 +387,8 @@ ROWS = (
     Fault("rewritten: a damaged note", lambda site: _rewritten(site, Wish(("gfx1030",)), damage=b'"stepz"'), "N-CODE-015", ("nothing readable: the note is damaged",)),
     Fault("rewritten: retargeted", _retargeted, "W-CODE-016", ("librocrand.so.1 offers code of one target for another", "retarget gfx1030:gfx1031 (unofficial); made of")),
     Fault("hipcc without a compiler", _tool("hipcc", _NO_COMPILER), "", subjects="tools", untried="hipcc"),
+    Fault("hipcc of Perl without a compiler", _tool("hipcc", _NO_COMPILER_OF_PERL), "", subjects="tools", untried="hipcc: this SDK has no compiler for it; HIP_CLANG_PATH names one: Can"),
+    Fault("hipcc of Perl with a compiler", _tool("hipcc", _NO_COMPILER_OF_PERL, "lib/llvm/bin/clang++", "#!/bin/sh\n"), "E-TOOL-002", subjects="tools"),
     Fault("hipcc with a compiler", _tool("hipcc", _NO_COMPILER, "lib/llvm/bin/clang++", "#!/bin/sh\n"), "E-TOOL-001", ("failed to execute",), subjects="tools"),
     Fault("hipcc of a broken Perl", _tool("hipcc", "echo BEGIN failed--compilation aborted; exit 2"), "E-TOOL-001", ("BEGIN failed",), subjects="tools"),
     Fault("a tool without a module", _tool("amd-smi", _NO_YAML), "", subjects="tools", untried="needs the Python module yaml"),

@@ -36,6 +36,7 @@ _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
 # Parts of the message of a script whose program does not exist.
 _NO_PROGRAM = ("FileNotFoundError", "No such file or directory", "ImportError", "ModuleNotFoundError")
 _NOT_FOUND = 127  # status of a shell that does not find a program
+_NOT_EXECUTED = re.compile(r"Can't exec \"(/[^\"\n]+)\": No such file or directory")  # Perl's words; the status is 255
 _OF_KERNEL = "'/sys/"  # a file of the driver, as Python names it
 
 
@@ -126,8 +127,10 @@ def _try(installation: Installed, ready: Sequence[Tool], recorder: Recorder, opt
 def _lack(installation: Installed, tool: Tool, ended: Ended) -> str | None:
     """Return what a sound SDK lacks too, and the tool needs: a compiler, a module of others; None if nothing."""
     is_alone = tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
-    if is_alone and ended.status == _NOT_FOUND:
-        return f"this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}"
+    absent = _NOT_EXECUTED.search(ended.output)
+    if is_alone and (ended.status == _NOT_FOUND or (absent is not None and not os.path.lexists(absent[1]))):
+        said = ended.last_line if absent is None else absent[0]
+        return f"this SDK has no compiler for it; HIP_CLANG_PATH names one: {said}"
     module = missing_module(ended.output)
     if module is None or any(path.endswith(module[1]) for path in installation.owners):
         return _lack_of_function(installation, tool, ended)
