@@ -9,8 +9,9 @@ EXAMPLE_GPU = "gfx1151"
 
 def with_gpu(typed: "Sequence[str]") -> str:
     """Return the fix: the command that was typed, with a GPU in the place of what was named. typed: its words."""
-    from shlex import join
+    from rocm_sdk.base.value_text import quoted_for_shell
 
     if "--gpu" in typed:
         typed = [word for i, word in enumerate(typed) if "--gpu" not in typed[max(i - 1, 0) : i + 1]]
-    return f"name it: rocm-sdk {join(typed)} --gpu GPU  # its target or product, such as {EXAMPLE_GPU} or MI300X"
+    words = " ".join(map(quoted_for_shell, typed))
+    return f"name it: rocm-sdk {words} --gpu GPU  # its target or product, such as {EXAMPLE_GPU} or MI300X"

@@ -180,7 +180,7 @@ def test_an_incomplete_release_means_its_newest(install: Run, installer: str) ->
     [
         ("gfx1103", "the code for gfx11-generic runs on gfx1103: --gpu gfx11-generic"),
         ("gfx1032", "The code for gfx1030 is nearest, and only runtimes with distributions' patches try it"),
-        ("gfx1201", "rocm-sdk install sdk torch --gpu gfx1201 --rocm nightly"),
+        ("gfx1201", "try --rocm nightly, and take ROCM_SDK_INDEX away: env -u ROCM_SDK_INDEX COMMAND"),
         ("gfx1201,gfx1100", "or leave this GPU out: --gpu gfx1100"),
     ],
 )
