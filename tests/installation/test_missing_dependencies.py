@@ -129,14 +129,16 @@ def test_the_first_error_ends_the_build(run_module: Run, source_tree: Path, tmp_
     script.write_text(
         '#!/bin/sh\ncase "$*" in *" -c csrc/"*) ;; *) exec gcc "$@" ;; esac\n'
         f"mkdir {tmp_path}/first 2>/dev/null || {{ echo >>{starts}; sleep 2; exit; }}\n"
-        f"until [ -e {starts} ]; do sleep 0.05; done; echo failed as asked >&2; exit 1\n"
+        f"for i in $(seq 200); do [ -e {starts} ] && break; sleep 0.05; done; echo failed as asked >&2; exit 1\n"
     )
     script.chmod(0o755)
     run = run_module(*WHEEL[:2], "-v", *WHEEL[2:], CC=str(script), MAX_JOBS="2")
     output = run.stdout + run.stderr
     assert run.returncode != 0
     assert "failed as asked" in output
-    assert f"compiling {len([*(source_tree / 'csrc').rglob('*.c')])} files with 2 processes" in output
+    assert f"compiling {len([*(source_tree / 'csrc').rglob('*.c')])} files with " in output
+    if " files with 1 processes" in output:
+        pytest.skip("this machine gives one processor")
     assert len(starts.read_text()) == 1
 
 
