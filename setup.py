@@ -220,7 +220,8 @@ class BuildLibrary(build_clib):
         for _, build_info in self.libraries:
             build_info["cflags"] = [*build_info["cflags"], *libelf_flags("--cflags")]
         number = len([*LIBRARY_SOURCES, *BINDING_SOURCES, PROGRAM, *PROGRAM_PARTS])
-        print(f"compiling {number} files with {processes()} processes", flush=True)
+        most = processes()
+        print(f"compiling {number} files with {most} process{'' if most == 1 else 'es'}", flush=True)
         super().run()
 
     def build_libraries(self, libraries: Any) -> None:
