@@ -57,6 +57,7 @@ def test_without_a_known_gpu_it_asks_for_one(install: Run, tmp_path: Path, kind:
     if kind == "wsl":
         (root / "dev/dxg").touch()
     said = install("sdk", "--print", status=1, ROCM_SDK_ROOTFS=str(root))
+    assert "fix: name it: rocm-sdk install sdk --print" in said.stderr
     assert " --gpu GPU  # its target or product, such as gfx1151 or MI300X" in said.stderr
     assert {"none": "no GPU was found", "unknown": "is not known here", "wsl": "/dev/dxg"}[kind] in said.stderr
     named = install("sdk", "--print", "--gpu", "gfx1100", ROCM_SDK_ROOTFS=str(root))
@@ -102,3 +103,13 @@ def test_a_target_that_is_known_to_compute_wrongly(install: Run, tmp_path: Path)
         assert "gfx1033 is known to compute wrongly: training diverges" in said.stderr
         assert "[W-GPU-034]" in said.stderr
     assert "W-GPU" not in install("sdk", "--print").stderr
+
+
+@pytest.mark.parametrize("words", [("--gpu", ""), ("--gpu=",), ("--gpu", ",")])
+def test_a_gpu_without_a_name(install: Run, words: tuple[str, ...]) -> None:
+    """The fix has the user's words, and a GPU in the place of that one."""
+    said = install("torch", *words, "--print", status=2)
+    fix = said.stderr.splitlines()[-1]
+    assert fix.startswith("  fix: name it: rocm-sdk install torch --print")
+    assert fix.endswith(" --gpu GPU  # its target or product, such as gfx1151 or MI300X")
+    assert fix.count("--gpu") == 1
