@@ -148,8 +148,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = taken
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, object, object]:
+def _lacking_programs_skip() -> Generator[None, object, object]:
     try:
         return (yield)
     except FileNotFoundError as error:
@@ -157,13 +156,7 @@ def pytest_runtest_call() -> Generator[None, object, object]:
         raise
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup() -> Generator[None, object, object]:
-    try:
-        return (yield)
-    except FileNotFoundError as error:
-        skip_if_lacking(error)
-        raise
+pytest_runtest_call = pytest_fixture_setup = pytest.hookimpl(wrapper=True)(_lacking_programs_skip)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
