@@ -1,45 +1,29 @@
 /* The watching thread touches nothing but its own state and stderr. */
 #include "loader/warnings.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/quiet_thread.h"
 #include "base/text.h"
 
-enum { LINE_SIZE = 4352 }; /* a path and the text around it */
+enum {
+    LINE_SIZE = 4352,    /* a path and the text around it */
+    LONGEST = 1000000000 /* seconds */
+};
 
 struct rsdk_load_watch {
     rsdk_quiet_thread thread;
-    pthread_mutex_t mutex; /* guards the next members */
-    pthread_cond_t changed;
     double seconds;
-    const char *path; /* being loaded, or NULL */
-    unsigned told;    /* how often the library was named */
-    struct timespec started;
-    bool ends;
+    _Atomic(uint64_t) started;  /* a time of rsdk_clock_now; stored before the path, and read after it */
+    _Atomic(const char *) path; /* being loaded, or NULL */
+    atomic_int changes;         /* of the path, and the end */
+    atomic_bool ends;
 };
-
-static struct timespec now(void) {
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return time;
-}
-
-static struct timespec later(struct timespec time, double seconds) {
-    time_t whole = (time_t)seconds;
-    time.tv_sec += whole;
-    time.tv_nsec += (long)((seconds - (double)whole) * 1e9);
-    if (time.tv_nsec >= 1000000000L) {
-        time.tv_sec++;
-        time.tv_nsec -= 1000000000L;
-    }
-    return time;
-}
 
 /* Tell the user which library is loading. The line is one write, so that lines of several threads do not mix; stdio's
  * locks may be held by the thread that hangs. */
@@ -54,37 +38,26 @@ static void tell(const char *path, double seconds) {
     }
 }
 
-static void *watch_loads(void *argument) {
+static void watch_loads(void *argument) {
     rsdk_load_watch *watch = argument;
-    (void)pthread_mutex_lock(&watch->mutex);
-    while (!watch->ends) {
-        if (watch->path == NULL) {
-            (void)pthread_cond_wait(&watch->changed, &watch->mutex);
-            continue;
-        }
-        double due = watch->seconds * (watch->told + 1);
-        struct timespec deadline = later(watch->started, due), time = now();
-        bool is_over =
-            time.tv_sec > deadline.tv_sec || (time.tv_sec == deadline.tv_sec && time.tv_nsec >= deadline.tv_nsec);
-        if (is_over) {
-            tell(watch->path, due);
-            watch->told++;
-        } else {
-            (void)pthread_cond_timedwait(&watch->changed, &watch->mutex, &deadline);
+    unsigned told = 0; /* how often the library was named */
+    for (int changes = 0, seen = 0; !atomic_load(&watch->ends); seen = changes) {
+        changes = atomic_load(&watch->changes);
+        told = changes == seen ? told : 0;
+        const char *path = atomic_load(&watch->path);
+        const double due = watch->seconds * (told + 1);
+        const bool is_watched = path != NULL && due < LONGEST;
+        const uint64_t deadline =
+            is_watched ? atomic_load(&watch->started) + (uint64_t)(due * 1e9) : RSDK_QUIET_THREAD_FOR_EVER;
+        if (!rsdk_quiet_thread_wait(&watch->changes, changes, deadline)) {
+            tell(path, due);
+            told++;
         }
     }
-    (void)pthread_mutex_unlock(&watch->mutex);
-    return NULL;
 }
 
-static bool start_thread(rsdk_load_watch *watch) {
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&watch->mutex, NULL);
-    (void)pthread_cond_init(&watch->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    return rsdk_quiet_thread_start(&watch->thread, watch_loads, watch);
+static void change(rsdk_load_watch *watch) {
+    rsdk_quiet_thread_tell(&watch->changes, atomic_load(&watch->changes) + 1);
 }
 
 rsdk_load_watch *rsdk_load_watch_start(double seconds) {
@@ -93,7 +66,7 @@ rsdk_load_watch *rsdk_load_watch_start(double seconds) {
         return NULL;
     }
     watch->seconds = seconds;
-    if (!start_thread(watch)) {
+    if (!rsdk_quiet_thread_start(&watch->thread, watch_loads, watch)) {
         free(watch);
         return NULL;
     }
@@ -101,27 +74,18 @@ rsdk_load_watch *rsdk_load_watch_start(double seconds) {
 }
 
 void rsdk_load_watch_set(rsdk_load_watch *watch, const char *path) {
-    if (watch == NULL) {
-        return;
+    if (watch != NULL) {
+        atomic_store(&watch->started, rsdk_clock_now());
+        atomic_store(&watch->path, path);
+        change(watch);
     }
-    (void)pthread_mutex_lock(&watch->mutex);
-    watch->path = path;
-    watch->told = 0;
-    watch->started = now();
-    (void)pthread_cond_signal(&watch->changed);
-    (void)pthread_mutex_unlock(&watch->mutex);
 }
 
 void rsdk_load_watch_stop(rsdk_load_watch *watch) {
-    if (watch == NULL) {
-        return;
+    if (watch != NULL) {
+        atomic_store(&watch->ends, true);
+        change(watch);
+        (void)rsdk_quiet_thread_join(&watch->thread, RSDK_QUIET_THREAD_FOR_EVER);
+        free(watch);
     }
-    (void)pthread_mutex_lock(&watch->mutex);
-    watch->ends = true;
-    (void)pthread_cond_signal(&watch->changed);
-    (void)pthread_mutex_unlock(&watch->mutex);
-    (void)rsdk_quiet_thread_join(&watch->thread, NULL);
-    (void)pthread_cond_destroy(&watch->changed);
-    (void)pthread_mutex_destroy(&watch->mutex);
-    free(watch);
 }

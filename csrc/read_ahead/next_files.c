@@ -1,7 +1,6 @@
 /* Each thread takes the file that was given first. */
 #include "read_ahead/next_files.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,11 +28,6 @@ static void ask_as_listed(const rsdk_next_files *next, const rsdk_file *file, co
     }
 }
 
-static void publish(rsdk_next_files *next, rsdk_next_file *entry, int state) {
-    atomic_store(&entry->state, state);
-    (void)sem_post(&next->is_opened);
-}
-
 static void look(const rsdk_next_file *entry) {
     struct stat facts;
     char beginning[4096];
@@ -50,13 +44,13 @@ static void look(const rsdk_next_file *entry) {
 static void open_library(rsdk_next_files *next, rsdk_next_file *entry) {
     rsdk_file own = {0};
     if (!rsdk_file_open_silently(entry->path, &own)) {
-        publish(next, entry, LEFT);
+        rsdk_quiet_thread_tell(&entry->state, LEFT);
         return;
     }
     const bool is_kept = entry - next->files < RSDK_NEXT_KEPT;
     entry->file = own;
     entry->file.descriptor = is_kept ? fcntl(own.descriptor, F_DUPFD_CLOEXEC, 0) : -1;
-    publish(next, entry, entry->file.descriptor >= 0 ? OPENED : LEFT);
+    rsdk_quiet_thread_tell(&entry->state, entry->file.descriptor >= 0 ? OPENED : LEFT);
     if (entry->kind == RSDK_NEXT_LISTED) {
         ask_as_listed(next, &own, entry->facts);
     } else {
@@ -68,7 +62,7 @@ static void open_library(rsdk_next_files *next, rsdk_next_file *entry) {
 static void serve(rsdk_next_files *next, rsdk_next_file *entry) {
     if (entry->kind < RSDK_NEXT_LIBRARY) {
         look(entry);
-        publish(next, entry, LEFT);
+        rsdk_quiet_thread_tell(&entry->state, LEFT);
     } else {
         open_library(next, entry);
     }
@@ -80,13 +74,13 @@ static bool claim(rsdk_next_file *entry) {
     return atomic_compare_exchange_strong(&entry->state, &state, BUSY);
 }
 
-static void *serve_files(void *argument) {
+static void serve_files(void *argument) {
     rsdk_next_files *next = argument;
     for (;;) {
         while (sem_wait(&next->waiting) != 0) {
         }
         if (atomic_load(&next->ends)) {
-            return NULL;
+            return;
         }
         rsdk_next_file *entry = &next->files[atomic_fetch_add(&next->taken, 1)];
         if (claim(entry)) {
@@ -102,7 +96,6 @@ void rsdk_next_files_start(rsdk_next_files *next, size_t capacity, bool has_thre
     }
     next->capacity = capacity;
     (void)sem_init(&next->waiting, 0, 0);
-    (void)sem_init(&next->is_opened, 0, 0);
     while (has_threads && next->thread_count < RSDK_NEXT_THREADS && next->thread_count < capacity &&
            rsdk_quiet_thread_start(&next->threads[next->thread_count], serve_files, next)) {
         next->thread_count++;
@@ -135,14 +128,6 @@ void rsdk_next_files_look(rsdk_next_files *next, const char *path, bool reads) {
     (void)add(next, reads ? RSDK_NEXT_READ : RSDK_NEXT_LOOK, path, NULL);
 }
 
-/* Wait until a thread has opened the file, or cannot. */
-static void wait_for(rsdk_next_files *next, const rsdk_next_file *entry) {
-    const struct timespec deadline = rsdk_quiet_thread_deadline(OPEN_WAIT);
-    while (!next->is_stuck && atomic_load(&entry->state) == BUSY) {
-        next->is_stuck = sem_timedwait(&next->is_opened, &deadline) != 0 && errno != EINTR;
-    }
-}
-
 bool rsdk_next_files_take(rsdk_next_files *next, size_t place, rsdk_file *file) {
     if (place >= next->given) {
         return false;
@@ -155,7 +140,9 @@ bool rsdk_next_files_take(rsdk_next_files *next, size_t place, rsdk_file *file) 
         }
         serve(next, entry);
     }
-    wait_for(next, entry);
+    /* A thread has it, and opens it, or cannot. */
+    next->is_stuck =
+        next->is_stuck || !rsdk_quiet_thread_wait(&entry->state, BUSY, rsdk_quiet_thread_deadline(OPEN_WAIT));
     if (atomic_load(&entry->state) != OPENED) {
         return false;
     }
@@ -164,7 +151,7 @@ bool rsdk_next_files_take(rsdk_next_files *next, size_t place, rsdk_file *file) 
     return true;
 }
 
-bool rsdk_next_files_stop(rsdk_next_files *next, const struct timespec *deadline) {
+bool rsdk_next_files_stop(rsdk_next_files *next, uint64_t deadline) {
     bool have_ended = true;
     atomic_store(&next->ends, true);
     for (unsigned i = 0; i < next->thread_count; i++) {
@@ -182,7 +169,6 @@ bool rsdk_next_files_stop(rsdk_next_files *next, const struct timespec *deadline
         }
     }
     (void)sem_destroy(&next->waiting);
-    (void)sem_destroy(&next->is_opened);
     next->files = NULL;
     next->thread_count = 0;
     next->capacity = next->given = 0;

@@ -42,8 +42,7 @@ typedef struct rsdk_next_files {
     rsdk_next_file *files; /* in an arena; NULL: not started */
     size_t capacity, given;
     atomic_size_t taken;
-    sem_t waiting;   /* the number of files that no thread has come to */
-    sem_t is_opened; /* posted for each that a thread has opened, or cannot open */
+    sem_t waiting; /* the number of files that no thread has come to */
     rsdk_quiet_thread threads[RSDK_NEXT_THREADS];
     unsigned thread_count;
     bool is_stuck; /* the load waits for none of them any more */
@@ -68,7 +67,7 @@ bool rsdk_next_files_take(rsdk_next_files *next, size_t place, rsdk_file *file);
 
 /* End the threads, and wait for them until `deadline`, as rsdk_quiet_thread_join does; false: one still runs, and
  * another stop can wait for it. The call is allowed where nothing was started, too. */
-bool rsdk_next_files_stop(rsdk_next_files *next, const struct timespec *deadline);
+bool rsdk_next_files_stop(rsdk_next_files *next, uint64_t deadline);
 
 /* The files that a load of an SDK looks up first: where its packages and their libraries lie. No look-up depends on
  * another. */

@@ -5,7 +5,6 @@
 #include "read_ahead/page_reader.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,27 +65,14 @@ static bool may_have_threads(const rsdk_page_reader *reader) {
 
 /* ---- the list ---- */
 
-static void *read_list(void *argument) {
-    rsdk_page_reader *reader = argument;
-    rsdk_list_text_read(&reader->list);
-    (void)sem_post(&reader->is_read);
-    return NULL;
-}
-
-/* Return whether the thread has read the list in time. */
-static bool is_read_in_time(rsdk_page_reader *reader) {
-    const struct timespec deadline = rsdk_quiet_thread_deadline(LIST_WAIT);
-    int failed = 0;
-    do {
-        failed = sem_timedwait(&reader->is_read, &deadline);
-    } while (failed != 0 && errno == EINTR);
-    return failed == 0;
+static void read_list(void *argument) {
+    rsdk_list_text_read(argument);
 }
 
 /* Begin to read the list of a directory; return false where no thread does. */
 static bool start_list(rsdk_page_reader *reader, const char *directory, rsdk_error *error) {
     return rsdk_list_text_prepare(&reader->list, directory, &reader->arena, error) == RSDK_OK &&
-           may_have_threads(reader) && rsdk_quiet_thread_start(&reader->thread, read_list, reader);
+           may_have_threads(reader) && rsdk_quiet_thread_start(&reader->thread, read_list, &reader->list);
 }
 
 /* Fetch the list. Where no thread may be started, the caller reads the list itself. While a thread reads it, the caller
@@ -101,7 +87,7 @@ static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, r
     if (!reader->is_early) {
         reader->reads_twice = opens_drop_pages(reader);
     }
-    if (reader->thread.runs && !is_read_in_time(reader)) {
+    if (!rsdk_quiet_thread_join(&reader->thread, rsdk_quiet_thread_deadline(LIST_WAIT))) {
         reader->is_stuck = true;
         return rsdk_fail(error, RSDK_IO_ERROR, text->path, "%s: not read within %d ms", text->path, LIST_WAIT);
     }
@@ -406,12 +392,11 @@ static void take_time(void *context, const char *path, uint64_t nanoseconds) {
 
 /* Free the reader once its threads have ended; return false where they have not ended by then. */
 static bool end(rsdk_page_reader *reader, unsigned milliseconds) {
-    const struct timespec deadline = rsdk_quiet_thread_deadline(milliseconds);
-    const bool has_ended = rsdk_next_files_stop(&reader->next, &deadline);
-    if (!rsdk_quiet_thread_join(&reader->thread, &deadline) || !has_ended) {
+    const uint64_t deadline = rsdk_quiet_thread_deadline(milliseconds);
+    const bool has_ended = rsdk_next_files_stop(&reader->next, deadline);
+    if (!rsdk_quiet_thread_join(&reader->thread, deadline) || !has_ended) {
         return false;
     }
-    (void)sem_destroy(&reader->is_read);
     rsdk_arena_clear(&reader->arena);
     free(reader);
     return true;
@@ -432,7 +417,6 @@ rsdk_page_reader *rsdk_page_reader_watch(rsdk_inventory *inventory, const rsdk_l
     const bool is_wanted = options->read_ahead != RSDK_READ_AHEAD_NEVER && left_behind == NULL;
     rsdk_page_reader *reader = is_wanted ? calloc(1, sizeof *reader) : NULL;
     if (reader != NULL) {
-        (void)sem_init(&reader->is_read, 0, 0);
         reader->options = options;
         reader->inventory = inventory;
         reader->watch = (rsdk_read_watch){

@@ -3,8 +3,6 @@
 #ifndef RSDK_READ_AHEAD_PAGE_READER_H
 #define RSDK_READ_AHEAD_PAGE_READER_H
 
-#include <semaphore.h>
-
 #include "base/quiet_thread.h"
 #include "elf/elf_file.h"
 #include "read_ahead/next_files.h"
@@ -25,7 +23,6 @@ typedef struct rsdk_page_reader {
     unsigned slow_files;
     rsdk_quiet_thread thread; /* reads the list */
     rsdk_list_text list;
-    sem_t is_read;
     const char *first;   /* the file by which it begins, whose first bytes have just been read */
     uint64_t first_time; /* the nanoseconds of this read */
     uint64_t open_time;  /* nanoseconds in which it was opened once more; 0: it was not */

@@ -64,7 +64,7 @@ static void end_after(rsdk_next_files *next, size_t count) {
     for (int i = 0; i < 5000 && atomic_load(&next->taken) < count; i++) {
         (void)usleep(1000);
     }
-    REQUIRE(rsdk_next_files_stop(next, NULL));
+    REQUIRE(rsdk_next_files_stop(next, RSDK_QUIET_THREAD_FOR_EVER));
     REQUIRE(atomic_load(&next->taken) == count);
 }
 

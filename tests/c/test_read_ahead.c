@@ -249,14 +249,14 @@ static void next_files_are_read(void *context) {
     REQUIRE(!rsdk_next_files_take(&next, RSDK_NEXT_FILES, &file)); /* was never given */
     const pid_t child = fork();
     if (child == 0) {
-        (void)rsdk_next_files_stop(&next, NULL); /* it has no threads to wait for */
+        (void)rsdk_next_files_stop(&next, RSDK_QUIET_THREAD_FOR_EVER); /* it has no threads to wait for */
         _exit(0);
     }
     int status = 1;
     REQUIRE(waitpid(child, &status, 0) == child && status == 0);
-    (void)rsdk_next_files_stop(&next, NULL);
+    (void)rsdk_next_files_stop(&next, RSDK_QUIET_THREAD_FOR_EVER);
     REQUIRE(next.thread_count == 0);
-    (void)rsdk_next_files_stop(&next, NULL);
+    (void)rsdk_next_files_stop(&next, RSDK_QUIET_THREAD_FOR_EVER);
     REQUIRE(!has_in_memory(VARYING));
     rsdk_arena_clear(&arena);
 }
@@ -270,7 +270,7 @@ static void next_files_are_not_read(void *context) {
     rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
     REQUIRE(next.thread_count == 0);
     (void)rsdk_next_files_give(&next, sample_path(&site, WRITTEN), NULL);
-    (void)rsdk_next_files_stop(&next, NULL);
+    (void)rsdk_next_files_stop(&next, RSDK_QUIET_THREAD_FOR_EVER);
     REQUIRE(!has_in_memory(WRITTEN));
     rsdk_arena_clear(&arena);
 }

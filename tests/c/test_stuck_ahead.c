@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -27,6 +28,13 @@ static char lines[16384]; /* what the last load has reported */
 
 /* While it loads, the thread has the time to come to the file that is not answered for. */
 #define TAKES_TIME "#include <unistd.h>\n__attribute__((constructor)) static void wait(void) { usleep(500000); }\n"
+
+/* In the place of the C library's: the clock of the day has just been set back by an hour. The limits do not ask it. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int result = (int)syscall(SYS_clock_gettime, clock, time);
+    time->tv_sec += clock == CLOCK_REALTIME ? 3600 : 0;
+    return result;
+}
 
 static int make_site(void **state) {
     static const char build_id[] = "-Wl,--build-id";
