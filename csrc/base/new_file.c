@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,13 +24,11 @@ enum {
 
 static const int new_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
-/* Return a name of this process alone, also where another machine or container has a process of the same number. */
+/* Return a name of this process alone, also where another machine or container has a process of the same number. The
+ * bytes of AT_RANDOM are no name: glibc makes the stack's canary of them, and others may read the directory. */
 static char *partial_name(rsdk_arena *arena, const char *path) {
-    const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes; getauxval(3) */
     uint64_t word = 0;
-    if (random != NULL) {
-        memcpy(&word, random, sizeof word);
-    }
+    (void)!getrandom(&word, sizeof word, 0);
     const char *directory = rsdk_path_parent(arena, path);
     return directory == NULL ? NULL
                              : rsdk_arena_format(arena, "%s/.rocm-sdk-%016llx-%ld.partial", directory,

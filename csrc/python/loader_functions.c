@@ -246,14 +246,12 @@ static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return status;
 }
 
-/* Write the report that ROCM_SDK_REPORT asks for. The load counts, not its report: a failure is told with
- * ROCM_SDK_VERBOSE=1. */
+/* Write the report that ROCM_SDK_REPORT asks for. The load counts, not its report: a failure is told, in a line. */
 static void write_report(const rsdk_session *session, const rsdk_loaded *loaded, const char *const *environment) {
     const rsdk_report_options options = {.file = session->environment.report, .environment = environment};
     const rsdk_error *failure = session->failure->status != RSDK_OK ? session->failure : NULL;
     rsdk_error error = RSDK_ERROR_INIT;
-    if (rsdk_report_write(&options, session->sdk, loaded, failure, &error) != RSDK_OK &&
-        session->environment.is_verbose) {
+    if (rsdk_report_write(&options, session->sdk, loaded, failure, &error) != RSDK_OK) {
         rsdk_text line = RSDK_TEXT_INIT;
         rsdk_text_add(&line, "no report: ROCM_SDK_REPORT=%s: %s", options.file, rsdk_error_message(&error));
         write_line(NULL, rsdk_text_get(&line));
