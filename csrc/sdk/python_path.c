@@ -120,9 +120,15 @@ static int start(conversation *talk, const char *const *environment) {
     return failure;
 }
 
-/* Read until the program closes its descriptor. */
+/* Return whether the answer has its end: an empty directory behind the last. */
+static bool is_whole(const conversation *talk) {
+    const char *stop = talk->answer + talk->length;
+    return talk->length > 0 && stop[-1] == '\0' && (talk->length == 1 || stop[-2] == '\0');
+}
+
+/* Read until the answer is whole, or nobody has the descriptor: a child that the program leaves behind may keep it. */
 static rsdk_status hear(conversation *talk, rsdk_error *error) {
-    for (;;) {
+    while (!is_whole(talk)) {
         struct pollfd event = {.fd = talk->pipe[0], .events = POLLIN};
         int ready = poll(&event, 1, milliseconds_left(talk));
         if (ready < 0 && errno == EINTR) {
@@ -141,6 +147,7 @@ static rsdk_status hear(conversation *talk, rsdk_error *error) {
         }
         talk->length += (size_t)count;
     }
+    return RSDK_OK;
 }
 
 /* End the program. A program that answers ends soon; a program that does not is killed. */
@@ -180,7 +187,7 @@ static rsdk_status converse(conversation *talk, const char *const *environment, 
 
 static rsdk_status take(const conversation *talk, rsdk_python_path *python, rsdk_error *error) {
     const char *at = talk->answer, *stop = at + talk->length;
-    if (talk->length == 0 || stop[-1] != '\0' || (talk->length > 1 && stop[-2] != '\0')) {
+    if (!is_whole(talk)) {
         return fail(error, RSDK_IO_ERROR, talk->program,
                     "does not say where it looks for packages: ", "it is no Python, or fails");
     }

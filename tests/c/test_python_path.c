@@ -122,6 +122,16 @@ static void what_does_not_end_is_killed(void **state) {
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+/* A sitecustomize may start a service that has all descriptors of its Python. */
+static void a_child_that_keeps_the_descriptor_is_not_waited_for(void **state) {
+    sample_fixture *f = *state;
+    const char *service = script(f, "service", "#!/bin/sh\nsleep 20 &\nprintf '/a\\0\\0' >&3\n");
+    rsdk_python_path *python = NULL;
+    assert_int_equal(rsdk_python_path_ask_within(service, NULL, 10000, &python, NULL), RSDK_OK);
+    assert_true(has(python, "/a"));
+    rsdk_python_path_free(python);
+}
+
 #define PYTHON_TEST(name) cmocka_unit_test_setup_teardown(name, sample_fixture_make_bare, sample_fixture_free)
 
 int main(void) {
@@ -131,6 +141,7 @@ int main(void) {
         PYTHON_TEST(an_answer_has_a_descriptor_of_its_own),
         PYTHON_TEST(what_is_no_python_is_refused),
         PYTHON_TEST(what_does_not_end_is_killed),
+        PYTHON_TEST(a_child_that_keeps_the_descriptor_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
