@@ -201,7 +201,7 @@ static rsdk_status choose_word(chooser *c, word w, rsdk_error *error) {
 }
 
 static rsdk_status choose_words(chooser *c, rsdk_error *error) {
-    const char *words = c->selection->words;
+    const char *words = c->selection->words != NULL ? c->selection->words : "";
     for (const char *at = words;;) {
         size_t length = strcspn(at, ",");
         RSDK_TRY(choose_word(c, trimmed((word){at, length}), error));
