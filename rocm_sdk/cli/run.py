@@ -87,6 +87,8 @@ def run(options: "Namespace") -> int:
     tools = _tool_directories(installed)
     directories = _with_all_packages(libraries.directories, installed, options.program, tools)
     _prepend(environment, b"LD_PRELOAD", libraries.files)
+    if tools:  # without PATH, programs are looked for in the default one
+        environment.setdefault(b"PATH", os.fsencode(os.defpath))
     _prepend(environment, b"PATH", tools)
     if options.record_pages:
         from rocm_sdk.installed.page_list import VARIABLE

@@ -8,12 +8,13 @@ under both names. The linker takes $ORIGIN for the directory of the link, so the
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import sys
 from contextlib import suppress
 
 from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.own_place import FURTHER_PLACES, private_directory, refusal
 from rocm_sdk.terminal.output import complain
 
 TYPE_CHECKING = False
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 PREFIX = "rocm-sdk-run-"
-_FURTHER_PLACES = ("/tmp", "/var/tmp", "/dev/shm")
+_DESCRIPTORS = 1 << 16  # at most so many are closed where the system does not tell which there are
 _SECONDS_BETWEEN = 0.5  # two looks at a program, where the kernel cannot tell its end
-_FAILED = b"!"
+_NO_PLACE, _FAILED = b"!", b"?"  # how an answer begins that is no list of directories; why follows
 
 
 def give_names(names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
@@ -36,14 +37,15 @@ def give_names(names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
     if not names:
         return []
     places, refused = _places()
-    answer = _ask_keeper(names, packages, places) if places else _FAILED
-    if not answer.startswith(_FAILED):
+    answer = _ask_keeper(names, packages, places) if places else _NO_PLACE
+    if not answer.startswith((_NO_PLACE, _FAILED)):
         return [os.fsdecode(each) for each in answer.split(b"\0")]
-    why = [*refused, *filter(None, [os.fsdecode(answer[len(_FAILED) :])])]
+    is_of_places = answer.startswith(_NO_PLACE)
+    why = [*(refused if is_of_places else ()), *filter(None, [os.fsdecode(answer[1:])])]
     complain(
         f"the program does not find {', '.join(sorted(names))}: no directory for links to the files can be made"
         f" ({'; '.join(why)})",
-        "name a directory of yours: TMPDIR=$HOME/tmp",
+        private_directory() if is_of_places else None,
     )
     return []
 
@@ -55,51 +57,20 @@ def _places() -> tuple[list[str], list[str]]:
     """Return the directories in which nobody else can replace what this user makes, and why others are none."""
     named = (os.environ.get(name) for name in ("TMPDIR", "XDG_RUNTIME_DIR"))
     places, refused = [], []
-    for place in dict.fromkeys([*filter(None, named), *_FURTHER_PLACES]):
+    for place in dict.fromkeys([*filter(None, named), *FURTHER_PLACES]):
         why = _refusal(place)
         if why is None:
             places.append(os.path.realpath(place))
-        elif place not in _FURTHER_PLACES:
+        elif place not in FURTHER_PLACES:
             refused.append(f"{place}: {why}")
     return places, refused
 
 
 def _refusal(place: str) -> str | None:
     """Return why links cannot be in a directory; None if they can."""
-    real = os.path.realpath(place)
-    if not os.path.isabs(place):
-        return "it depends on the current directory"
-    if {":", ";"} & set(real):
+    if {":", ";"} & set(os.path.realpath(place)):
         return "LD_LIBRARY_PATH cannot have a path with a colon or semicolon"
-    try:
-        if not os.path.isdir(real):
-            return "there is no such directory"
-        while True:
-            if not _is_own(os.lstat(real)):
-                return f"others can replace what is in {real}"
-            if real == "/":
-                return None
-            real = os.path.dirname(real)
-    except OSError as error:
-        return str(error.strerror)
-
-
-def _is_own(facts: os.stat_result) -> bool:
-    """Return whether only this user and root can rename what this user has made in a directory."""
-    if facts.st_uid not in {0, os.geteuid(), _overflow_user()}:
-        return False
-    writers = stat.S_IWOTH | (0 if facts.st_gid in {0, os.getegid()} else stat.S_IWGRP)
-    return not facts.st_mode & writers or bool(facts.st_mode & stat.S_ISVTX)
-
-
-def _overflow_user() -> int:
-    """Return the owner that a container shows for users whom it does not know.
-
-    For files of an image this user is root of the machine. The result is 0 if the kernel does not tell.
-    """
-    with suppress(OSError, ValueError), open("/proc/sys/kernel/overflowuid", encoding="ascii") as file:
-        return int(file.read())
-    return 0
+    return refusal(place)
 
 
 # ---- the links
@@ -165,7 +136,7 @@ class _Keeper(NamedTuple):
             if refusal is None:
                 return
             why.append(f"{place}: {refusal}")
-        os.write(writer, _FAILED + os.fsencode("; ".join(why)))
+        os.write(writer, _NO_PLACE + os.fsencode("; ".join(why)))
 
     def _keep_in(self, place: str, writer: int) -> str | None:
         from pathlib import Path
@@ -179,6 +150,8 @@ class _Keeper(NamedTuple):
                 os.close(writer)
                 self._wait()
         except OSError as error:
+            if error.errno in {errno.EMFILE, errno.ENFILE}:
+                raise
             return error.strerror
         return None
 
@@ -200,13 +173,22 @@ class _Keeper(NamedTuple):
 
 def _ask_keeper(names: Mapping[str, str], packages: Sequence[str], places: Sequence[str]) -> bytes:
     """Start the keeper. Return the directories that it has made, or why it has made none."""
-    reader, writer = os.pipe()
+    try:
+        reader, writer = os.pipe()
+    except OSError as error:
+        return _FAILED + os.fsencode(str(error.strerror))
     sys.stdout.flush()
     sys.stderr.flush()
     try:
         ended = os.pidfd_open(os.getpid())
-    except (AttributeError, OSError):  # Linux before 5.3, or a filter of system calls
+    except (AttributeError, OSError) as error:  # Linux before 5.3, or a filter of system calls
         ended = -1
+        if _start_of(os.getpid()) is None:
+            os.close(reader)
+            os.close(writer)
+            return _FAILED + os.fsencode(
+                f"nothing tells when the program ends: {getattr(error, 'strerror', 'no /proc')}"
+            )
     keeper = _Keeper(names, packages, places, os.getpid(), ended)
     try:
         child = os.fork()
@@ -234,20 +216,25 @@ def _become(keeper: _Keeper, writer: int) -> NoReturn:
             os.chdir("/")
             _close_others({writer, keeper.ended})
             keeper.keep(writer)
+    except OSError as error:
+        os.write(writer, _FAILED + os.fsencode(f"no process can keep them: {error.strerror}"))
     finally:
         os._exit(0)
 
 
 def _close_others(kept: set[int]) -> None:
     """Close the files that the caller of the command waits on: pipes for its output."""
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) not in kept:
-            with suppress(OSError):
-                os.close(int(name))
-    null = os.open(os.devnull, os.O_RDWR)
-    for number in range(3):
-        if number != null and number not in kept:
-            os.dup2(null, number)
+    try:
+        numbers = [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:  # no /proc
+        numbers = list(range(min(os.sysconf("SC_OPEN_MAX"), _DESCRIPTORS)))
+    for number in set(numbers) - kept:
+        with suppress(OSError):
+            os.close(number)
+    null, writer = os.pipe()  # nothing comes out, and nothing goes in: there may be no /dev/null
+    os.close(writer)
+    for number in {0, 1, 2} - {*kept, null}:
+        os.dup2(null, number)
 
 
 def _start_of(pid: int) -> str | None:

@@ -12,11 +12,11 @@ import hashlib
 import os
 import struct
 import sys
-import tempfile
 import zlib
 from pathlib import Path
 
 import rocm_sdk
+from rocm_sdk.base.own_place import scratch_place
 from rocm_sdk.base.scratch import scratch_directory
 
 _LOG, _EXECUTABLE = 0x5, 0x8  # kinds of data
@@ -188,7 +188,7 @@ def main() -> int:
 
     Without a comgr RocmSdkError is raised, which ends the process with status 1.
     """
-    with scratch_directory(Path(tempfile.gettempdir()), "rocm-sdk-comgr-") as cache:
+    with scratch_directory(Path(scratch_place()), "rocm-sdk-comgr-") as cache:
         os.environ |= {"AMD_COMGR_CACHE": "1", "AMD_COMGR_CACHE_DIR": str(cache)}
         rocm_sdk.preload_libraries("amd_comgr")
         try:

@@ -7,18 +7,33 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from compiled_files import compile_file
 from ended import succeeded
 from other_user import USER, OtherUser
+from own_mounts import need_mounts
 from programs import completed
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
-Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+class Run(NamedTuple):
+    """`rocm-sdk run` with the words; keywords are further environment variables."""
+
+    environment: dict[str, str]
+
+    def __call__(self, *words: str | Path, **further: str) -> subprocess.CompletedProcess[str]:
+        return self.started((), *words, **further)
+
+    def started(self, before: Sequence[str], *words: str | Path, **further: str) -> subprocess.CompletedProcess[str]:
+        return completed([*before, SCRIPT, "run", *words], env=self.environment | further)
+
+
 SYSDEPS = "-Wl,-rpath,$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib"
 PROGRAM = """
 #include <dlfcn.h>
@@ -72,7 +87,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def run(sdk: Site, place: Path) -> Run:
     """Return a function that runs `rocm-sdk run` with the words; keywords are environment variables."""
-    return lambda *words, **environment: completed([SCRIPT, "run", *words], env=variables(sdk, place) | environment)
+    return Run(variables(sdk, place))
 
 
 def variables(sdk: Site, place: Path) -> dict[str, str]:
@@ -164,7 +179,10 @@ def test_the_process_that_removes_is_killed(sdk: Site, place: Path) -> None:
     succeeded([SCRIPT, "run", "true"], env=variables(sdk, place))
 
 
-@pytest.mark.parametrize("kind", ["colon", "open to all", "relative", "absent", "file", "foreign"])
+GROUP = ("of the user's group", "of root's group", "with an ACL", "below one of a group")
+
+
+@pytest.mark.parametrize("kind", ["colon", "open to all", "relative", "absent", "file", "foreign", *GROUP])
 def test_a_tmpdir_that_cannot_be_used(run: Run, program: Path, tmp_path: Path, kind: str) -> None:
     """The links lie elsewhere: nobody else can put a library into their place."""
     place = tmp_path / ("with:colon" if kind == "colon" else "odd")
@@ -176,6 +194,13 @@ def test_a_tmpdir_that_cannot_be_used(run: Run, program: Path, tmp_path: Path, k
         place.chmod(0o777)
     if kind == "foreign":
         os.chown(place, 12345, 12345)
+    if kind in GROUP:
+        # as root:users 0775 with a user of the group users; an ACL shows its mask in the place of the group's rights
+        os.chown(place, 0, 0 if kind == "of root's group" else os.getegid())
+        place.chmod(0o770 if kind == "with an ACL" else 0o775)
+    if kind == "below one of a group":
+        place /= "private"
+        place.mkdir(0o700)
     own = tmp_path / "runtime"
     own.mkdir()
     where = {"TMPDIR": "odd" if kind == "relative" else str(place), "XDG_RUNTIME_DIR": str(own)}
@@ -184,6 +209,62 @@ def test_a_tmpdir_that_cannot_be_used(run: Run, program: Path, tmp_path: Path, k
     assert f":{own}/rocm-sdk-run-" in run("printenv", "LD_LIBRARY_PATH", **where).stdout
     assert_emptied(own)
     assert kind in {"absent", "file"} or list(place.iterdir()) == []
+
+
+def test_nowhere(sdk: Site, program: Path, other_user: OtherUser, open_directory: Path) -> None:
+    """Where no place is the user's own, the lines that are printed make one."""
+    shutil.copytree(sdk.path, open_directory / "site")
+    shutil.copy(program, open_directory / "opens")
+    home, team = open_directory / "home", open_directory / "team"
+    for each, mode in ((home, 0o755), (team, 0o775)):
+        each.mkdir()
+        os.chown(each, USER, USER)
+        each.chmod(mode)
+    code = "import sys, rocm_sdk.base.own_place as place; place.FURTHER_PLACES = (); import rocm_sdk.cli"
+    words = ("run", str(open_directory / "opens"), "libamd_smi.so")
+    ask = f"{code}; sys.exit(rocm_sdk.cli.main({words!r}))"
+    where = {"PYTHONPATH": str(open_directory / "site"), "HOME": str(home)}
+    result = other_user.run("-c", ask, TMPDIR=str(team), **where)
+    assert f"({team}: others can replace what is in {team})" in result.stderr
+    fix = result.stderr.rpartition("fix: ")[2].splitlines()[0]
+    assert fix == "mkdir -m 700 -p ~/tmp && export TMPDIR=~/tmp"
+    repaired = other_user.run("-c", ask, before=("sh", "-c", f'{fix} && exec "$@"', "sh"), **where)
+    assert (repaired.stdout, repaired.stderr) == ("42\n", "")
+    (home / "tmp").chmod(0o777)
+    fix = other_user.run("-c", ask, TMPDIR=str(team), **where).stderr.rpartition("fix: ")[2].splitlines()[0]
+    repaired = other_user.run("-c", ask, before=("sh", "-c", f'{fix} && exec "$@"', "sh"), **where)
+    assert (repaired.stdout, repaired.stderr) == ("42\n", "")
+
+
+@pytest.mark.parametrize("number", range(5, 12))
+def test_few_descriptors(run: Run, program: Path, number: int) -> None:
+    """The links are there, or the cause is told; TMPDIR is none."""
+    few = run.started(["sh", "-c", f'ulimit -n {number}; exec "$@"', "sh"], program, "libamd_smi.so")
+    assert few.stdout == "42\n" or "Too many open files" in few.stderr, few.stderr
+    assert "TMPDIR" not in few.stderr and "killed" not in few.stderr
+    run("true")  # removes what a process without a free descriptor has left
+
+
+@pytest.mark.parametrize("place", ["/proc", "/dev"])
+def test_a_system_without(run: Run, program: Path, place: str) -> None:
+    need_mounts()
+    hidden = f'mount -t tmpfs none {place}; exec "$@"'
+    result = run.started(["unshare", "--mount", "sh", "-c", hidden, "sh"], program, "libamd_smi.so")
+    assert (result.stdout, result.stderr) == ("42\n", "")
+
+
+def test_no_further_process(run: Run, program: Path) -> None:
+    """A limit of processes, or a filter: it is told, and no directory is to blame."""
+    strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=clone,clone3,fork,vfork:error=EAGAIN"]
+    result = run.started(strace, program, "libamd_smi.so")
+    assert "(no process can be started: Resource temporarily unavailable)" in result.stderr
+    assert "fix:" not in result.stderr and result.stdout == "0\n"
+
+
+def test_no_path(run: Run) -> None:
+    """A container or `env -i` may set none: programs have the default one, as without this command."""
+    result = run.started(["env", "-u", "PATH"], "sh", "-c", "ls -d /")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "/\n", "")
 
 
 def test_the_names_that_a_user_wants(sdk: Site, run: Run, program: Path) -> None:

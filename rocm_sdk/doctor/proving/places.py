@@ -7,10 +7,10 @@ import shutil
 import site as site_module
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from rocm_sdk.base.own_place import scratch_place
 from rocm_sdk.base.starting import search_path
 from rocm_sdk.installed.walking import walk
 
@@ -28,7 +28,7 @@ class Places(NamedTuple):
     @property
     def scratch(self) -> str:
         """The directory that takes the copies."""
-        return tempfile.gettempdir()
+        return scratch_place()
 
     @property
     def free(self) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import _native
+from rocm_sdk.base.own_place import scratch_place
 from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.errors import LibraryAccessError, LibraryNotFoundError, RocmSdkError
@@ -168,13 +168,12 @@ def _refuse_unreadable(word: str) -> None:
 @contextmanager
 def _scratch(word: str) -> Iterator[str]:
     """Yield a new directory, by its real path, which errors name."""
-    place = tempfile.gettempdir()
     with ExitStack() as block:
         try:
-            scratch = block.enter_context(scratch_directory(Path(place).resolve(), _SCRATCH))
+            scratch = block.enter_context(scratch_directory(Path(scratch_place()).resolve(), _SCRATCH))
             (scratch / "files").mkdir()
         except OSError as error:
-            why = f"a directory in {place} cannot be made: {error.strerror}; TMPDIR names another place"
+            why = f"a directory in {error.filename} cannot be made: {error.strerror}; TMPDIR names another place"
             raise refusal(word, why) from error
         yield str(scratch / "files")
 
