@@ -2,7 +2,7 @@
 
 import subprocess
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -32,10 +32,10 @@ def sdk(site: Site) -> Site:
 
 @pytest.fixture
 def call(sdk: Site) -> Call:
-    """Return a function that runs `rocm-sdk` with the words; keywords are environment variables."""
+    """Return a function that runs `BEFORE rocm-sdk` with the words; keywords are environment variables."""
 
-    def run(*words: str, **environment: str) -> Result:
+    def run(*words: str, before: Sequence[str] = (), **environment: str) -> Result:
         variables = clean_environment() | {"PYTHONPATH": str(sdk.path)} | environment
-        return completed([str(SCRIPT), *words], env=variables)
+        return completed([*before, str(SCRIPT), *words], env=variables)
 
     return run

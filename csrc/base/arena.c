@@ -25,12 +25,23 @@ static size_t round_up(size_t size) {
     return (size + step - 1) / step * step;
 }
 
-void rsdk_arena_clear(rsdk_arena *arena) {
-    while (arena->newest != NULL) {
+rsdk_arena_mark rsdk_arena_here(const rsdk_arena *arena) {
+    return (rsdk_arena_mark){.block = arena->newest, .used = arena->newest != NULL ? arena->newest->used : 0};
+}
+
+void rsdk_arena_return(rsdk_arena *arena, rsdk_arena_mark mark) {
+    while (arena->newest != mark.block) {
         rsdk_arena_block *older = arena->newest->older;
         free(arena->newest);
         arena->newest = older;
     }
+    if (mark.block != NULL) {
+        mark.block->used = mark.used;
+    }
+}
+
+void rsdk_arena_clear(rsdk_arena *arena) {
+    rsdk_arena_return(arena, (rsdk_arena_mark){NULL, 0});
 }
 
 void *rsdk_arena_alloc_room(rsdk_arena *arena, size_t size) {

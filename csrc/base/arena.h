@@ -19,6 +19,15 @@ typedef struct rsdk_arena {
 /* Free everything; the arena can be used again. */
 void rsdk_arena_clear(rsdk_arena *arena);
 
+/* A place in an arena. What was allocated behind it is freed by the return to it. */
+typedef struct rsdk_arena_mark {
+    struct rsdk_arena_block *block;
+    size_t used;
+} rsdk_arena_mark;
+
+rsdk_arena_mark rsdk_arena_here(const rsdk_arena *arena);
+void rsdk_arena_return(rsdk_arena *arena, rsdk_arena_mark mark);
+
 /* Allocate `count` zeroed items of `size` bytes, aligned for any type; NULL when out of memory or when the product
  * overflows. */
 void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size);

@@ -76,7 +76,7 @@ rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
             if (rsdk_sdk_fallback(sdk) != NULL) {
                 return add_prefix(finding, arena, sdk, directory, error);
             }
-            const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)id, NULL);
+            const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)id, NULL, arena);
             RSDK_NEED(distribution, error);
             return add_package(finding, arena, distribution, rsdk_sdk_version(sdk), error);
         }

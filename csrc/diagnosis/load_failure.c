@@ -154,7 +154,7 @@ static rsdk_status explain_unrecorded(explanation *e, const char *name) {
 /* Explain a library that the RECORD of its installed package does not list: the package of a closure, say, or of
  * another maker. */
 static rsdk_status explain_unlisted(explanation *e, rsdk_package_id package, const char *name) {
-    const char *distribution = rsdk_package_name_distribution(e->sdk, package, NULL);
+    const char *distribution = rsdk_package_name_distribution(e->sdk, package, NULL, e->arena);
     RSDK_NEED(distribution, e->error);
     const char *detail = rsdk_arena_format(e->arena, "%s has it, and the one that is installed does not", distribution);
     RSDK_NEED(detail, e->error);

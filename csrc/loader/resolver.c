@@ -270,9 +270,17 @@ rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const 
 rsdk_status rsdk_resolver_find_catalog(rsdk_inventory *inventory, rsdk_location *locations, rsdk_error *failures,
                                        rsdk_error *error) {
     const rsdk_error *lack = NULL;
+    const rsdk_overriding_file *override = NULL;
+    /* A refused override, or a package that cannot be asked for, is no fault of each library. */
+    RSDK_TRY(rsdk_inventory_find_override(inventory, &rsdk_library_table[0], &override, error));
     for (size_t i = 0; i < rsdk_library_count; i++) {
-        const char *shortname = rsdk_library_table[i].shortname;
-        rsdk_status status = rsdk_resolver_find_all(inventory, &shortname, 1, &locations[i], &failures[i]);
+        const char *shortname = rsdk_library_table[i].shortname, *directory = NULL;
+        rsdk_status status =
+            rsdk_sdk_package_directory(inventory->sdk, rsdk_library_table[i].package, &directory, &failures[i]);
+        if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED) {
+            return rsdk_fail_with(error, &failures[i]);
+        }
+        status = rsdk_resolver_find_all(inventory, &shortname, 1, &locations[i], &failures[i]);
         if (status == RSDK_NO_MEMORY) {
             return rsdk_fail_no_memory(error);
         }

@@ -88,10 +88,10 @@ static rsdk_status find_directories(rsdk_sdk *sdk, void *context, rsdk_error *er
     for (unsigned id = 0; id < RSDK_PACKAGE_COUNT; id++) {
         rsdk_error reason = RSDK_ERROR_INIT;
         rsdk_status status = rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &f->found[id], &reason);
-        rsdk_error_clear(&reason);
-        if (status == RSDK_NO_MEMORY) {
-            return rsdk_fail_no_memory(error);
+        if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED) {
+            return rsdk_fail_with(error, &reason);
         }
+        rsdk_error_clear(&reason);
     }
     f->session->is_enough = true; /* the import system may know more of them */
     return RSDK_PACKAGE_NOT_INSTALLED;

@@ -16,8 +16,8 @@ static const char *join(rsdk_arena *arena, const char *directory, const char *na
     return directory != NULL && name != NULL ? rsdk_path_join(arena, directory, name) : NULL;
 }
 
-const char *rsdk_first_looks_directory(rsdk_sdk *sdk, rsdk_arena *arena) {
-    const char *platform = join(arena, site_of(sdk, arena), rsdk_package_name_module(sdk, RSDK_CORE, NULL));
+const char *rsdk_first_looks_directory(const rsdk_sdk *sdk, rsdk_arena *arena) {
+    const char *platform = join(arena, site_of(sdk, arena), rsdk_package_name_module(sdk, RSDK_CORE, NULL, arena));
     return join(arena, platform, rsdk_library_places[0].path);
 }
 
@@ -27,11 +27,11 @@ static void look(rsdk_next_files *next, const char *path, bool reads) {
     }
 }
 
-void rsdk_first_looks_give(rsdk_next_files *next, rsdk_sdk *sdk, rsdk_arena *arena) {
+void rsdk_first_looks_give(rsdk_next_files *next, const rsdk_sdk *sdk, rsdk_arena *arena) {
     static const rsdk_package_id packages[] = {RSDK_CORE, RSDK_LIBRARIES};
     const char *site = site_of(sdk, arena);
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-        const char *module = rsdk_package_name_module(sdk, packages[i], sdk->info.default_family);
+        const char *module = rsdk_package_name_module(sdk, packages[i], sdk->info.default_family, arena);
         const char *platform = join(arena, site, module);
         const char *pure = join(arena, site, rsdk_package_table[packages[i]].pure_module);
         if (packages[i] != RSDK_CORE) { /* the core package's directory has been read */

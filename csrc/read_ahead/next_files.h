@@ -74,10 +74,10 @@ bool rsdk_next_files_stop(rsdk_next_files *next, uint64_t deadline);
 
 /* Return the directory of the core package's libraries, if it lies beside the SDK's `_dist_info.py`; nothing is looked
  * at. NULL: the SDK has no such directory, or memory is short. */
-const char *rsdk_first_looks_directory(rsdk_sdk *sdk, rsdk_arena *arena);
+const char *rsdk_first_looks_directory(const rsdk_sdk *sdk, rsdk_arena *arena);
 
 /* Let threads ask for all of these files. The answers are in the system's memory when the load comes to the files, and
  * nowhere else: a wrong name costs a question. The names live in `arena` until the threads have ended. */
-void rsdk_first_looks_give(rsdk_next_files *next, rsdk_sdk *sdk, rsdk_arena *arena);
+void rsdk_first_looks_give(rsdk_next_files *next, const rsdk_sdk *sdk, rsdk_arena *arena);
 
 #endif

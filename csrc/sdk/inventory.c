@@ -27,9 +27,12 @@ static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id
     const char *platform = NULL;
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_status status = rsdk_sdk_package_directory(inventory->sdk, package, &platform, &reason);
+    if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED) {
+        return rsdk_fail_with(error, &reason);
+    }
     rsdk_error_clear(&reason);
-    if (status != RSDK_OK) { /* not installed: nothing to look through */
-        return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+    if (status != RSDK_OK) {
+        return RSDK_OK; /* nothing to look through */
     }
     for (size_t i = 0; i < rsdk_library_place_count; i++) {
         const rsdk_library_place *place = &rsdk_library_places[i];

@@ -93,9 +93,12 @@ static rsdk_status by_metadata(rsdk_sdk *sdk, const rsdk_sdk_options *options, r
     rsdk_directory site;
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_status status = rsdk_sdk_package_directory(sdk, RSDK_CORE, &core, &reason);
+    if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED) {
+        return rsdk_fail_with(error, &reason);
+    }
     rsdk_error_clear(&reason);
     if (status != RSDK_OK) {
-        return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+        return RSDK_OK;
     }
     const char *parent = rsdk_path_parent(&sdk->arena, core);
     RSDK_NEED(parent, error);
@@ -260,15 +263,11 @@ static rsdk_status search_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_p
                                   rsdk_error *error) {
     if (package == RSDK_LIBRARIES && !rsdk_sdk_is_kpack_split(sdk)) {
         RSDK_TRY(rsdk_libraries_family_choose(sdk, state, error));
-        if (state->directory != NULL) {
-            return RSDK_OK;
-        }
     }
-    state->is_searched = true;
-    if (package == RSDK_META || package == RSDK_DEVICE) {
-        return RSDK_OK; /* no platform directory of their own */
+    if (state->directory != NULL || package == RSDK_META || package == RSDK_DEVICE) {
+        return RSDK_OK; /* the last two have no platform directory of their own */
     }
-    state->module = rsdk_package_name_module(sdk, package, NULL);
+    state->module = rsdk_package_name_module(sdk, package, NULL, &sdk->arena);
     RSDK_NEED(state->module, error);
     return rsdk_module_search_find(sdk, state->module, &state->directory, error);
 }
@@ -305,11 +304,17 @@ static rsdk_status compare_versions(rsdk_sdk *sdk, rsdk_package_id package, rsdk
 }
 
 static rsdk_status find_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
-    rsdk_package_state *state = &sdk->packages[package];
-    if (state->is_searched) {
+    rsdk_package_state found = {.is_searched = true};
+    const rsdk_arena_mark before = rsdk_arena_here(&sdk->arena);
+    if (sdk->packages[package].is_searched) {
         return RSDK_OK;
     }
-    RSDK_TRY(search_package(sdk, package, state, error));
+    const rsdk_status status = search_package(sdk, package, &found, error);
+    if (status != RSDK_OK) {
+        rsdk_arena_return(&sdk->arena, before); /* of a search in vain nothing is kept */
+        return status;
+    }
+    sdk->packages[package] = found;
     return compare_versions(sdk, package, error);
 }
 
@@ -343,10 +348,11 @@ static const char *end_about_places(rsdk_sdk *sdk) {
 
 rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const bool missing[RSDK_PACKAGE_COUNT],
                                         rsdk_error *error) {
+    const rsdk_arena_mark before = rsdk_arena_here(&sdk->arena);
     const char *extras = "", *names = "";
     for (size_t i = 0; i < RSDK_PACKAGE_COUNT && extras != NULL && names != NULL; i++) {
         if (missing[i]) {
-            const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)i, NULL);
+            const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)i, NULL, &sdk->arena);
             names = rsdk_arena_format(&sdk->arena, "%s%s%s", names, names[0] != '\0' ? ", " : "",
                                       distribution != NULL ? distribution : "");
         }
@@ -366,11 +372,13 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
     const char *variable = sdk->root.path != NULL ? sdk->root.source : sdk->fallback.source;
     RSDK_NEED(requirement, error);
     RSDK_NEED(more, error);
-    return rsdk_fail_as(
+    const rsdk_status status = rsdk_fail_as(
         error, RSDK_PACKAGE_NOT_INSTALLED, sdk->version != NULL ? RSDK_E_PKG_014 : RSDK_E_PKG_001,
         sdk->packages[RSDK_CORE].directory,
         RSDK_FACTS({"requirement", requirement}, {"more", more[0] != '\0' ? more : NULL}, {"variable", variable}),
         "%s: not installed: %s%s", what, names, more);
+    rsdk_arena_return(&sdk->arena, before);
+    return status;
 }
 
 /* ---- dist_info.json ---- */
@@ -384,11 +392,15 @@ static rsdk_status need_build_info(rsdk_sdk *sdk, rsdk_package_id package, rsdk_
     RSDK_TRY(rsdk_sdk_package_directory(sdk, package, &directory, error));
     /* Files of two packages have two names: both lie in one development tree. */
     const char *name = package == RSDK_CORE ? "share/therock/dist_info.json" : "share/therock/libraries_dist_info.json";
+    const rsdk_arena_mark before = rsdk_arena_here(&sdk->arena);
     const char *path = rsdk_path_join(&sdk->arena, directory, name);
     RSDK_NEED(path, error);
-    RSDK_TRY(rsdk_build_info_read(path, &sdk->arena, &sdk->build_info[package], error));
-    sdk->has_build_info[package] = true;
-    return RSDK_OK;
+    const rsdk_status status = rsdk_build_info_read(path, &sdk->arena, &sdk->build_info[package], error);
+    sdk->has_build_info[package] = status == RSDK_OK;
+    if (status != RSDK_OK) {
+        rsdk_arena_return(&sdk->arena, before); /* nothing is kept of a damaged file */
+    }
+    return status;
 }
 
 rsdk_status rsdk_sdk_built_targets(rsdk_sdk *sdk, const char **targets, rsdk_error *error) {
@@ -415,7 +427,11 @@ rsdk_status rsdk_sdk_is_declared_absent(rsdk_sdk *sdk, const char *shortname, bo
     if (*is_absent || entry == NULL || entry->package == RSDK_CORE) {
         return RSDK_OK;
     }
-    bool is_installed =
-        find_package(sdk, entry->package, NULL) == RSDK_OK && sdk->packages[entry->package].directory != NULL;
-    return is_installed ? is_declared_absent_by(sdk, entry->package, shortname, is_absent, error) : RSDK_OK;
+    rsdk_error reason = RSDK_ERROR_INIT;
+    const rsdk_status status = is_declared_absent_by(sdk, entry->package, shortname, is_absent, &reason);
+    if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED) {
+        return rsdk_fail_with(error, &reason);
+    }
+    rsdk_error_clear(&reason);
+    return RSDK_OK;
 }

@@ -18,7 +18,7 @@ static rsdk_status try_family(rsdk_sdk *sdk, const char *family, candidates *fou
             return RSDK_OK; /* the lists overlap */
         }
     }
-    state.module = rsdk_package_name_module(sdk, RSDK_LIBRARIES, family);
+    state.module = rsdk_package_name_module(sdk, RSDK_LIBRARIES, family, &sdk->arena);
     RSDK_NEED(state.module, error);
     RSDK_TRY(rsdk_module_search_find(sdk, state.module, &state.directory, error));
     if (state.directory != NULL) {
@@ -46,7 +46,7 @@ static rsdk_status fail_family(rsdk_sdk *sdk, const candidates *found, rsdk_erro
         installed = i == 0 ? found->families.items[i]
                            : rsdk_arena_format(&sdk->arena, "%s, %s", installed, found->families.items[i]);
     }
-    const char *distribution = rsdk_package_name_distribution(sdk, RSDK_LIBRARIES, sdk->wanted_family);
+    const char *distribution = rsdk_package_name_distribution(sdk, RSDK_LIBRARIES, sdk->wanted_family, &sdk->arena);
     if (installed == NULL || distribution == NULL) {
         return rsdk_fail_no_memory(error);
     }

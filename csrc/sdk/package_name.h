@@ -6,14 +6,16 @@
 
 /* Return the distribution's name for a family ("gfx942:xnack+" shares the packages of gfx942), or without one (NULL).
  * NULL when out of memory, here and below. */
-char *rsdk_package_name_distribution(rsdk_sdk *sdk, rsdk_package_id package, const char *family);
+char *rsdk_package_name_distribution(const rsdk_sdk *sdk, rsdk_package_id package, const char *family,
+                                     rsdk_arena *arena);
 
 /* Return the name of the platform directory as a module: "_rocm_sdk_core" and the nonce. */
-char *rsdk_package_name_module(rsdk_sdk *sdk, rsdk_package_id package, const char *family);
+char *rsdk_package_name_module(const rsdk_sdk *sdk, rsdk_package_id package, const char *family, rsdk_arena *arena);
 
 /* The place of a module, as an import would find it, without importing. */
 
-/* Find the directory of a module; *directory is NULL where there is none. */
+/* Find the directory of a module; *directory is NULL where there is none. RSDK_IO_ERROR where none is found and a place
+ * could not be asked: an error of the disk is no absence. */
 rsdk_status rsdk_module_search_find(rsdk_sdk *sdk, const char *module, const char **directory, rsdk_error *error);
 
 /* The choice among several installed libraries packages, where an SDK has one for each target family. */

@@ -2,15 +2,16 @@
 
 import sys
 
-from rocm_sdk.terminal.output import tell_json, tell_table, tell_wrapped
+from rocm_sdk.terminal.output import complain_of, tell_json, tell_table, tell_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from rocm_sdk._native import LibraryLocation
+    from rocm_sdk.errors import RocmSdkError
     from rocm_sdk.installed.view import Installed
 
 EXAMPLE = "rocm-sdk list --installed"
@@ -23,7 +24,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Print a table with a line for each library. Return status 1 if none is to be printed."""
+    """Print a table with a line for each library. Return status 1 if none is to be printed, or one is damaged."""
     from rocm_sdk._native import catalog
     from rocm_sdk.installed.view import current
 
@@ -35,9 +36,28 @@ def run(options: "Namespace") -> int:
         libraries = [each for each in libraries if each["path"] is not None]
     if options.json:
         tell_json(1, libraries=libraries)
-        return 0 if libraries else 1
-    _print_table(libraries, installed)
-    return 0 if libraries else 1
+    else:
+        _print_table(libraries, installed)
+    damages = list(_damages(installed))
+    for error in damages:
+        complain_of(error)
+    return 1 if damages or not libraries else 0
+
+
+def _damages(installed: "Installed") -> "Iterator[RocmSdkError]":
+    """Yield what is wrong with the libraries that are there and cannot be used."""
+    try:
+        failures = installed.sdk.failures()
+    except ModuleNotFoundError:  # no SDK
+        return
+    for name, kind in failures.items():
+        if kind not in {"PackageNotInstalledError", "LibraryNotFoundError"}:
+            from rocm_sdk.errors import RocmSdkError
+
+            try:
+                installed.sdk.locate(name)
+            except RocmSdkError as error:
+                yield error
 
 
 def _print_table(libraries: "Sequence[dict[str, Any]]", installed: "Installed") -> None:
@@ -75,13 +95,13 @@ def _print_table(libraries: "Sequence[dict[str, Any]]", installed: "Installed") 
 def _places(installed: "Installed") -> "tuple[Sequence[LibraryLocation | None], str | None]":
     """Return the place of each library of the catalog, None if it is not installed, or damaged; the SDK's version."""
     from rocm_sdk._native import catalog
-    from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk.errors import PackageNotInstalledError
 
     if installed.chosen_by is not None:
         installed.sdk.facts()  # an error about the chosen directory is not one about each library
     try:
         return installed.sdk.located(), installed.sdk.facts()["version"]
-    except RocmSdkError:
+    except PackageNotInstalledError:
         return [None] * len(catalog()), None
 
 

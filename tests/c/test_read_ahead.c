@@ -287,7 +287,7 @@ static void with_a_list(void *wish) {
     REQUIRE(setenv("TAKES_TIME", "1", 1) == 0);
     load("roctx64", *(const rsdk_read_ahead_wish *)wish);
     REQUIRE_CONTAINS(lines, LIST " says (1 libraries)");
-    REQUIRE(is_in_memory());
+    REQUIRE(comes_into_memory(LIBRARY));
 }
 
 static void with_a_list_that_is_not_wanted(void *context) {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from own_terminal import terminal_output
-from sample_site import CORE, LIBRARIES, Site, clean_environment
+from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -49,3 +49,34 @@ def test_list_names_site_packages_once_on_a_terminal(script: Path, sdk: Site) ->
     assert "".join(lines).count(str(sdk.path)) == 1
     row = next(line for line in lines if line.startswith("amdhip64"))
     assert row.split()[-1] == "_rocm_sdk_core/lib/libamdhip64.so.7"
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("run", "true")])
+def test_a_refused_override_is_told(call: Call, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """It is no fault of each library: nothing is listed, or started, as if there were none."""
+    other = compile_library(tmp_path / "libamdhip64.so.5", "libother.so.1", "int other;")
+    result = call(*words, ROCM_SDK_LIBRARY_amdhip64=str(other))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "ROCM_SDK_LIBRARY_amdhip64: the SONAME of" in result.stderr
+
+
+def test_a_damaged_library_is_told(call: Call, sdk: Site) -> None:
+    hip = sdk.path / CORE / "lib/libamdhip64.so.7"
+    hip.write_bytes(hip.read_bytes()[:100])
+    result = call("list", "--installed")
+    assert result.returncode == 1 and str(hip) in result.stderr
+    assert "hipsparse" in result.stdout
+
+
+READS = "openat,open,newfstatat,stat,statx,access,faccessat,faccessat2,getdents64"
+
+
+@pytest.mark.parametrize("package", [CORE, LIBRARIES])
+@pytest.mark.parametrize(
+    "words", [("list",), ("info",), ("run", "true"), ("path", "hipsparse", "amdhip64")], ids="_".join
+)
+def test_an_error_of_the_disk_is_no_absence(call: Call, sdk: Site, package: str, words: tuple[str, ...]) -> None:
+    fault = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", str(sdk.path / package), "-e", f"inject={READS}:error=EIO"]
+    result = call(*words, before=fault)
+    assert f"{sdk.path / package}: " in result.stderr and "Input/output error" in result.stderr, result.stderr
+    assert "not installed" not in result.stderr + result.stdout

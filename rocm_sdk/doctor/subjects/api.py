@@ -54,6 +54,11 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         installation.sdk.facts()
     except (ModuleNotFoundError, RocmSdkError):
         return  # the subject `packages` reports it
+    try:
+        installation.sdk.failures()
+    except RocmSdkError as error:
+        recorder.bad(error.code, error.path, "check api", **error.facts)
+        return
     located = [location for row in _native.catalog() if (location := _locate(installation, row, recorder)) is not None]
     fifo_below = installation.needed_libraries.fifo_below
     found = [each for each in located if fifo_below(str(each.path)) is None]  # the subject `libraries` reports others
