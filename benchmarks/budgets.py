@@ -25,6 +25,7 @@ from typing import NamedTuple
 from sample_machine import Machine
 
 from .load_order import dlopen_order
+from .minimal_library import minimal_library
 from .observation import FILE_CALLS, complete
 from .row_closure import LIBRARY
 from .stage import BUILD, SHORTNAMES, SOURCES, Environment, make_stage
@@ -36,6 +37,7 @@ READ = re.compile(r"^(?:\d+ +)?(?:read|pread64)\(.* = (\d+)$")
 # Commands whose looks at the SDK are counted: opens of libraries and of metadata, without opens by programs that a
 # command starts. A file counts as often as it is opened, by any name and in any thread.
 COMMANDS = ("list", "check --gpu gfx1030", "tree --bindings", "test")
+ABSENT = 400  # needs of a library, and directories of its RUNPATH; both are nowhere
 MORE = 20  # number of additional GPUs, and reports of nodes, whose cost is counted
 LOADS = 5  # loads of real libraries whose median is taken: an odd number
 METADATA = frozenset({"_dist_info.py", "dist_info.json", "libraries_dist_info.json", "METADATA", "RECORD"})
@@ -119,6 +121,7 @@ def take_counts(environment: Environment, scratch: Path) -> dict[str, int]:
         "plan: bytes allocated over an import": allocated_bytes(plan) - allocated_bytes(own_import),
         **{name: count for words in COMMANDS for name, count in opens(environment, words, scratch).items()},
         **opens_of_closure(environment, scratch),
+        f"plan: calls on files for {ABSENT} absent libraries and directories": calls_of_absence(environment, scratch),
         f"gpus: calls on files for {MORE} more": calls_of_gpus(environment, scratch),
         f"test --merge: instructions for {MORE} more reports": instructions_of_merge(environment, scratch),
     }
@@ -173,6 +176,22 @@ def opens_of(
     libraries = [path for path in of_sdk if ".so" in path.name and "_rocm_sdk_" in path.as_posix()]
     metadata = [path for path in of_sdk if path.name in METADATA and "loader" not in path.parent.name]
     return {f"{name}: opens of libraries": len(libraries), f"{name}: opens of metadata": len(metadata)}
+
+
+def calls_of_absence(environment: Environment, scratch: Path) -> int:
+    """Return the calls on files of a plan for a library that needs many others, with many directories in its RUNPATH.
+
+    The linker remembers an absent directory: for each need, it asks the system's directories alone.
+    """
+    counts = []
+    for count in (0, ABSENT):
+        file = scratch / f"needs-{count}.so"
+        needs = tuple(f"libabsent{number}.so" for number in range(count))
+        directories = ":".join(f"/nonexistent/{number}" for number in range(count))
+        file.write_bytes(minimal_library(file.name, needs, directories or None))
+        code = "import sys, rocm_sdk; rocm_sdk.load_plan(files=sys.argv[1:])"
+        counts.append(len(calls([str(environment.python), "-W", "ignore", "-c", code, str(file)], scratch)))
+    return counts[1] - counts[0]
 
 
 def calls_of_gpus(environment: Environment, scratch: Path) -> int:
