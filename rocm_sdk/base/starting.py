@@ -139,50 +139,42 @@ def run(
     directory: str | None = None,
     given: str | None = None,
     seconds: float | None = None,
+    watch: Callable[[int], None] | None = None,
 ) -> Done:
     """Run a program, and return how it ended and what it printed.
 
     variables: additions to the environment. base: the whole environment instead. directory: the program's current
-    directory. given: its standard input, which is empty otherwise. seconds: a time limit. Raises OSError if the program
-    cannot be started, and TimeoutError if it is killed at the limit.
+    directory. given: its standard input, which is empty otherwise. seconds: a time limit, at which it is killed, with
+    TimeoutError. watch: is called with its process ID every half second. Raises OSError if it cannot be started.
     """
-    import subprocess
-
-    whole = environment(variables, base)
-    try:
-        done = subprocess.run(
-            command,
-            executable=_executable(command[0], whole),
-            env=whole,
-            cwd=directory,
-            input=given,
-            stdin=subprocess.DEVNULL if given is None else None,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise TimeoutError(f"it did not end within {seconds:g} s") from error
-    return Done(done.returncode, done.stdout, done.stderr)
-
-
-def run_watched(command: Sequence[str], watch: Callable[[int], None], *, base: Mapping[str, str] | None = None) -> Done:
-    """Run a program as `run` does, and call `watch` with its process ID every half second. Return how it ended."""
     from contextlib import suppress
     from subprocess import DEVNULL, PIPE, TimeoutExpired
 
-    with begin(command, base=base, stdin=DEVNULL, stdout=PIPE, stderr=PIPE) as process:
+    stdin, unsent = (DEVNULL, None) if given is None else (PIPE, given.encode())
+    whole = environment(variables, base)
+    with begin(command, base=whole, directory=directory, stdin=stdin, stdout=PIPE, stderr=PIPE) as process:
         try:
             while True:
                 with suppress(TimeoutExpired):
-                    printed = process.communicate(timeout=_SECONDS_BETWEEN)
-                    return Done(process.returncode, *(text.decode(errors="replace") for text in printed))
+                    printed = process.communicate(unsent, timeout=seconds if watch is None else _SECONDS_BETWEEN)
+                    texts = (text.decode(errors="replace").replace("\r\n", "\n") for text in printed)
+                    return Done(process.returncode, *texts)
+                if watch is None:
+                    raise TimeoutError(f"it did not end within {seconds:g} s")
                 watch(process.pid)
+                unsent = None  # the first call has taken it
         except BaseException:
             process.kill()
             raise
+
+
+def number_of(process: int, name: str, key: str) -> int:
+    """Return a number that a file of a process in /proc tells, as "wchar:" of `io`; 0 if it does not."""
+    try:
+        with open(f"/proc/{process}/{name}", encoding="utf-8", errors="replace") as file:
+            return int(file.read().partition(key)[2].split()[0])
+    except (OSError, IndexError):
+        return 0
 
 
 def run_shown(
@@ -192,12 +184,15 @@ def run_shown(
     directory: str | None = None,
     output: IO[str] | None = None,
     heard: bytearray | None = None,
+    watch: Callable[[int], None] | None = None,
 ) -> int:
     """Run a program at the user's terminal, and return its exit status. output: its standard output instead of ours.
 
-    heard: gets the end of what the program writes to its standard error, which is shown as well.
+    heard: gets the end of what the program writes to its standard error, which is shown as well. watch: is called with
+    its process ID at least every half second meanwhile.
     """
     from contextlib import suppress
+    from select import select
 
     ends: Sequence[int] = () if heard is None else os.openpty() if os.isatty(2) else os.pipe()
     with begin(command, base=base, directory=directory, stdout=output, stderr=ends[1] if ends else None) as process:
@@ -206,7 +201,13 @@ def run_shown(
         while process.returncode is None:
             with suppress(KeyboardInterrupt):  # the program gets the signal too, and decides what becomes of it
                 with suppress(OSError):  # a terminal ends so
-                    while heard is not None and ends and (chunk := os.read(ends[0], 1 << 16)):
+                    while heard is not None and ends:
+                        if watch is not None:
+                            watch(process.pid)
+                        if not select(ends[:1], [], [], _SECONDS_BETWEEN)[0]:
+                            continue
+                        if not (chunk := os.read(ends[0], 1 << 16)):
+                            break
                         os.write(2, chunk)
                         heard[:] = (heard + chunk)[-(1 << 20) :]
                 for each in ends[:1]:

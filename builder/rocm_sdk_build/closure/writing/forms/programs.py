@@ -59,21 +59,12 @@ class Program(NamedTuple):
         environment = {key: value for key, value in os.environ.items() if key not in _CHANGING}
         environment |= {"TMPDIR": str(self.scratch), "LC_ALL": "C"}
         command = starting.own_code(_ENDING_WITH_US, str(os.getpid()), self.path, *map(str, words))
-        told = reading or (lambda _: None)
-        done = starting.run_watched(command, lambda process: told(_bytes_read(process)), base=environment)
+        watch = (lambda each: reading(starting.number_of(each, "io", "rchar:"))) if reading is not None else None
+        done = starting.run(command, watch=watch, base=environment)
         if done.returncode:
             said = (done.stderr.strip() or done.stdout.strip())[-_SHOWN:] or f"exit status {done.returncode}"
             raise ImageError(os.path.basename(self.path), said)
         return done.stdout.strip()
-
-
-def _bytes_read(process: int) -> int:
-    """Return the bytes that a process has read since it began: rchar of proc_pid_io(5); 0 if /proc does not tell."""
-    try:
-        text = Path(f"/proc/{process}/io").read_text(encoding="ascii")
-    except OSError:
-        return 0
-    return int(text.partition("rchar:")[2].partition("\n")[0] or 0)
 
 
 def has_program(name: str) -> bool:
