@@ -145,7 +145,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
 
     with waiting("looking at the environment", at_once=True):
         from rocm_sdk.index.choice import Choice, is_final, works
-        from rocm_sdk.index.destination import find_destination
+        from rocm_sdk.index.destination import find_destination, unfinished
         from rocm_sdk.index.forms import UNPINNED, refuse_pair
         from rocm_sdk.index.public_part import choose_all
         from rocm_sdk.index.refusal import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
@@ -154,19 +154,20 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
         index = choose_index(rocm)
         requirements = make_requirements(options.things, gpus.targets, rocm, index)
         destination = find_destination(options.python, "pip" if options.installer == "conda-pip" else options.installer)
+        half = unfinished(destination)
     if options.print:
         is_conda = options.installer == "conda-pip"
         usual = "environment" if is_conda else "command"
         refuse_pair("conda-pip" if is_conda else destination.installer, options.format or usual, index)
-    elif not options.upgrade:
+    elif not (half or options.upgrade):
         release = works(requirements, gpus.targets, destination)
         # Among the streams, a version tells `stable` alone.
         if release is not None and (rocm != index.stream or (index.is_stable and is_final(release))):
             return _keep(options, release, destination, "--upgrade looks for a newer release")
-    if destination.obstacle and not options.print:
-        raise InstallRefusedError(destination.obstacle, OWN_ENVIRONMENT)
-    if destination.obstacle:
-        complain(destination.obstacle, OWN_ENVIRONMENT)
+    if trouble := half or (destination.obstacle and (destination.obstacle, OWN_ENVIRONMENT)):
+        if not options.print:
+            raise InstallRefusedError(*trouble)
+        complain(*trouble)
     try:
         choice = choose_all(requirements, gpus.targets, destination, index)
     except UnreachedIndexError as error:

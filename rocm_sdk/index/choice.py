@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .request import Index
 
 JAX = "jax"
-OURS = ("rocm", "amd-", "jax-rocm")  # AMD's own distributions begin with these
 _PUBLIC_HOSTS = frozenset({"pypi.org", "files.pythonhosted.org", "test.pypi.org", "download.pytorch.org"})
 
 

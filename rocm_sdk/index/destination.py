@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from rocm_sdk.base.files import names_in
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.starting import find_program, module_command, question, run
 from rocm_sdk.base.users import user_name
-from rocm_sdk.installed.distributions import LOADER
+from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution
 from rocm_sdk.installed.installer import PUBLIC_INDEX, further_places, index_of, installation_facts, keys_of_pip
 from rocm_sdk.installed.other_distributions import versions_in
 
@@ -22,6 +24,7 @@ mark = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
 print(sys.prefix == sys.base_prefix and os.path.exists(mark))
 """
 _SECONDS = 60
+OURS = ("rocm", "amd-", "jax-rocm")  # AMD's own distributions begin with these
 # Files of environments of one command alone: nobody's program runs there.
 _TOOL_FILES = ("pipx_metadata.json", "uv-receipt.toml")
 _TOOL_CACHES = ("/archive-v", "/pipx/.cache/", "/.cache/pipx/", "/environments-v")
@@ -119,3 +122,30 @@ def _has_pip(python: str) -> bool:
         return run(question(python, "import pip"), seconds=_SECONDS).returncode == 0
     except TimeoutError as error:
         raise InstallRefusedError(f"{python}: {error}", "name an interpreter: --python .venv/bin/python") from error
+
+
+def is_ours(name: str, version: str) -> bool:
+    """Return whether a distribution, by its normalised name, is one of ROCm."""
+    return name.startswith(OURS) or "+rocm" in version
+
+
+def unfinished(destination: Destination) -> tuple[str, str] | None:
+    """Return the package of ROCm that a killed installer left without some of its files, and the fix; None if none."""
+    site = destination.site
+    for package in (Distribution(f"{site}/{name}") for name in names_in(site) if name.endswith(".dist-info")):
+        if package.name in {LOADER, BUILDER} or not is_ours(package.name, package.version):
+            continue
+        # What Python and `init` write and remove again has no digest; an archive goes, too.
+        files = (
+            os.path.join(site, each.path) for each in package.files if each.digest and "/_devel.tar" not in each.path
+        )
+        bare = (f"{package.directory}/METADATA", package.record)
+        if lacking := [each for each in dict.fromkeys((*bare, *files)) if not os.path.lexists(each)]:
+            removing = ["rm", "-r", package.directory]  # of one without METADATA or RECORD: installers do not know it
+            if lacking[0] not in bare:
+                removing = ["uninstall" if each == "install" else each for each in destination.command]
+                removing += [*(["--yes"] if destination.installer == "pip" else []), package.name]
+            what = f"{package.name} {package.version} lacks {len(lacking)} of its files, as {lacking[0]}"
+            fix = f"{' '.join(map(quoted_for_shell, removing))}, and run the command again"
+            return f"{what}: an installation of it was stopped", fix
+    return None

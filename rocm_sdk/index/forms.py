@@ -10,7 +10,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
 
 from .asking import compiling, plain_options, pre_releases, run_installer, variables
-from .choice import OURS
+from .destination import is_ours
 from .refusal import InstallRefusedError, WrongWordError
 
 TYPE_CHECKING = False
@@ -134,7 +134,7 @@ def _project(choice: Choice, destination: Destination, index: Index) -> str:
     Otherwise uv looks for the needs of `rocm[libraries]` on the public index.
     """
     extras = {normalised(each.name): each for each in choice.requirements}
-    ours = {name: package for name, package in sorted(choice.packages.items()) if _is_ours(name, package.version)}
+    ours = {name: package for name, package in sorted(choice.packages.items()) if is_ours(name, package.version)}
     lines = [str(extras[name]) if name in extras else f"{name}=={ours[name].version}" for name in ours]
     lines += [str(each) for requirements, _ in choice.further for each in requirements]
     return "\n".join(
@@ -159,10 +159,6 @@ def _project(choice: Choice, destination: Destination, index: Index) -> str:
             "",
         ]
     )
-
-
-def _is_ours(name: str, version: str) -> bool:
-    return name.startswith(OURS) or "+rocm" in version
 
 
 def environment(choice: Choice, destination: Destination, index: Index) -> str:

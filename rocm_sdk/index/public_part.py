@@ -10,8 +10,8 @@ from rocm_sdk.installed.installable_table import FIRST_JAXLIB
 from rocm_sdk.installed.installer import PUBLIC_INDEX
 
 from .asking import VARIABLES, Answer, ask
-from .choice import JAX, OURS, Choice, changes, choose, numbers_of
-from .destination import Destination
+from .choice import JAX, Choice, changes, choose, numbers_of
+from .destination import OURS, Destination
 from .refusal import InstallRefusedError, UnreachedIndexError
 from .request import Index, Requirement
 from .web.server import Server, WebError

@@ -61,5 +61,6 @@ def test_the_stream(
         directory = site / f"{name.replace('-', '_')}-{there}.dist-info"
         directory.mkdir()
         (directory / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {there}\n")
+        (directory / "RECORD").touch()
     said = install("sdk", "--dry-run", *(("--rocm", rocm) if rocm else ()), python=python, status=None).stdout
     assert ("already has all of it" in said) == is_kept, said
