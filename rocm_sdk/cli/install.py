@@ -19,7 +19,7 @@ DESCRIPTION = """\
 Install torch, torchvision, torchaudio, apex, JAX, the SDK or wheels, with the packages for the GPUs of this machine, at
 the exact versions that the installer finds at AMD's index. The command shows its plan, asks, runs the installer, and
 checks the result. With --dry-run it only shows what it would do; with --print it prints the command, or another form.
-Exit status 1 if nothing fits."""
+Both run the code of AMD's source distribution `rocm`, and of no other. Exit status 1 if nothing fits."""
 
 _CHECK_SECONDS = 60  # the time limit of the question whether files of this package were taken over
 _FORMATS = ("command", "requirements", "pyproject", "lock", "uv.lock", "environment")
@@ -254,7 +254,7 @@ def _install(
 ) -> int:
     """Show the commands, ask, and run them. Return the status."""
     from rocm_sdk.base.starting import run_shown
-    from rocm_sdk.index.asking import installing_environment, plain_options, start_directory
+    from rocm_sdk.index.asking import INSTALLING, plain_options, start_options
     from rocm_sdk.index.explaining import explained
     from rocm_sdk.index.forms import arguments, commands, in_words
 
@@ -268,9 +268,9 @@ def _install(
         return 1
     for requirements, place in ((choice.requirements, index), *choice.further):
         words = [*destination.command, *plain_options(destination), *arguments(requirements, destination, place)]
-        with start_directory(destination) as empty:
-            environment, heard = installing_environment(destination, place), bytearray()
-            status = run_shown(words, base=environment, directory=empty, heard=heard)
+        heard = bytearray()
+        with start_options(destination, place, INSTALLING) as start:
+            status = run_shown(words, heard=heard, **start)
         if status != 0:
             _tell_refusal(explained(destination, place, place.project, heard.decode(errors="replace")))
             if place is index:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import contextmanager
-from tempfile import TemporaryDirectory
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
 from urllib.parse import urlsplit
 
 from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.starting import Done, run
 from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.index.web.server import shown_address
@@ -18,6 +21,7 @@ from rocm_sdk.terminal.progress import waiting
 
 from .explaining import explained
 from .refusal import InstallRefusedError
+from .watching import watch_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +40,7 @@ _ORIGIN = re.compile(r"^ +# from (\S+)", re.MULTILINE)
 _LAST_LINES = 6  # the last lines of an installer that fails
 # Seconds without a byte after which an installer gives a request up, and how often it asks again. All tries of a silent
 # index take less than 60 s, with the pauses between them. To ask, pip needs one further try: with it, it names a cause.
-_ASKING, _INSTALLING = ("25", "1"), ("16", "2")
+ASKING, INSTALLING = ("25", "1"), ("16", "2")
 # Installer -> the variables of both, each with those by which a user may have set it.
 _LIMITS = {
     "pip": (("PIP_DEFAULT_TIMEOUT", "PIP_TIMEOUT"), ("PIP_RETRIES",)),
@@ -64,10 +68,25 @@ _PATH_VARIABLES = frozenset(
         "REQUESTS_CA_BUNDLE",
         "SSL_CERT_DIR",
         "SSL_CERT_FILE",
-        "TMPDIR",
     }
 )
 _PATHS_VARIABLES = frozenset({"PIP_BUILD_CONSTRAINT", "PIP_CONSTRAINT", "PIP_FIND_LINKS", "PIP_REQUIREMENT"})
+SCRATCH = "rocm-sdk-install-"  # the names of directories in TMPDIR begin so
+# Of source distributions, the code of AMD's rocm alone is run. uv has options for that. Those of pip do not hold for a
+# requirement with an address: there a module refuses, which its interpreters take before the user's sitecustomize.
+_FOR_UV = {"pip": ("--only-binary", ":all:", "--no-binary"), "lock": ("--no-build", "--no-binary-package")}
+_FOR_PIP = """
+import importlib.machinery, os, sys
+def refuse(event, words, place=os.path.dirname(__file__)):
+    if event == "subprocess.Popen" and words[2]:
+        first, name, *_ = *os.fsdecode(words[2]).removeprefix(place + "/").split("/"), ""
+        if first.startswith("pip-") and name.partition("_")[0] != "rocm":
+            raise OSError(name.partition("_")[0] + " is a source distribution, and only the code of rocm's is run")
+sys.addaudithook(refuse)
+sys.path.remove(os.path.dirname(__file__))
+if other := importlib.machinery.PathFinder.find_spec(__name__):
+    other.loader.exec_module(sys.modules[__name__])
+"""
 
 
 class Package(NamedTuple):
@@ -75,6 +94,7 @@ class Package(NamedTuple):
 
     version: str
     origin: str
+    is_direct: bool = False  # the requirement of a package has the address, and no page of the index
 
 
 class Answer(NamedTuple):
@@ -106,6 +126,11 @@ def ask(requirements: Sequence[Requirement], destination: Destination, index: In
             f" install: {said}",
             f"see whether {command[0]} is the one that you mean: {quoted_for_shell(command[0])} --version",
         )
+    for name in packages.keys() - {normalised(each.name) for each in requirements if each.file}:
+        version, origin, is_direct = packages[name]
+        if is_direct:
+            what = f"{name} {version} would come from {without_passwords(origin)}, which a package names"
+            raise InstallRefusedError(f"{what}, not from {index.shown}", f"ask those who run it to put {name} there")
     found = {(normalised(name), extra) for pattern in _UNOFFERED for name, extra in pattern.findall(done.stderr)}
     return Answer(packages, frozenset(found))
 
@@ -160,12 +185,15 @@ def run_installer(
 
     index: None for the indexes that the installer's configuration names. Raises InstallRefusedError if it fails.
     """
-    environment = dict(os.environ) if index is None else installer_environment(destination, index)
-    environment = _limits(destination, _ASKING) | environment
     what = "versions" if index is None else f"the versions that {shown_address(index.address)} has"
+    *wheels, of_rocm = _FOR_UV[command[1]] if destination.installer == "uv" else ("",)
+    title = f"asking {destination.installer} for {what}"
     try:
-        with start_directory(destination) as empty, waiting(f"asking {destination.installer} for {what}", at_once=True):
-            done = run(command, given=text, base=environment, directory=directory or empty)
+        with start_options(destination, index, ASKING) as start, waiting(title, at_once=True):
+            start["directory"] = directory or start["directory"]
+            done = run([*command, *wheels], given=text, **start)
+            if "Wheels are required for `rocm`" in done.stderr:
+                done = run([*command, *wheels, of_rocm, "rocm"], given=text, **start)
     except OSError as error:
         raise InstallRefusedError(
             f"{command[0]}: {error.strerror}", "install it, or take another --installer"
@@ -176,11 +204,6 @@ def run_installer(
             raise explained(destination, index, index.project, done.stderr, said or "it says nothing")
         raise InstallRefusedError(f"{destination.installer} finds no solution:\n{said}", "see its words above")
     return done
-
-
-def installing_environment(destination: Destination, index: Index) -> dict[str, str]:
-    """Return the variables of the installation itself."""
-    return _limits(destination, _INSTALLING) | installer_environment(destination, index)
 
 
 def installer_environment(destination: Destination, index: Index) -> dict[str, str]:
@@ -203,21 +226,25 @@ def _limits(destination: Destination, values: tuple[str, str]) -> dict[str, str]
 
 
 @contextmanager
-def start_directory(destination: Destination) -> Iterator[str | None]:
-    """Yield the directory where an installer starts: an empty one for pip, whose children import from it; None: ours.
+def start_options(destination: Destination, index: Index | None, limits: tuple[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield how an installer is started: with limits, in an empty directory for pip, whose children import from it.
 
-    Raises InstallRefusedError if the directory cannot be made.
+    The next run removes its temporary files after a kill. Raises InstallRefusedError if there is no place for them.
     """
-    if destination.installer != "pip":
-        yield None
-        return
-    try:
-        directory = TemporaryDirectory(prefix="rocm-sdk-install-")
-    except OSError as error:
-        why = f"pip starts in an empty directory, and none can be made: {error}"
-        raise InstallRefusedError(why, "TMPDIR names another place") from error
-    with directory as empty:
-        yield empty
+    environment = dict(os.environ) if index is None else installer_environment(destination, index)
+    environment = _limits(destination, limits) | environment
+    with ExitStack() as block:
+        try:
+            scratch = block.enter_context(scratch_directory(Path(gettempdir()).resolve(), SCRATCH))
+            (scratch / "sitecustomize.py").write_text(_FOR_PIP)
+            (scratch / "start").mkdir()
+        except OSError as error:
+            why = f"{destination.installer} needs a directory for temporary files, and none can be made: {error}"
+            raise InstallRefusedError(why, "TMPDIR names another place") from error
+        environment |= {"TMPDIR": f"{scratch}", "PYTHONPATH": f"{scratch}:{environment.get('PYTHONPATH', '')}"}
+        watch = watch_of(destination.installer, "its indexes" if index is None else index.shown)
+        directory = f"{scratch}/start" if destination.installer == "pip" else None
+        yield {"base": environment, "directory": directory, "watch": watch}
 
 
 def _with_absolute_paths(environment: dict[str, str]) -> dict[str, str]:
@@ -239,7 +266,7 @@ def _packages_of_pip(report: str) -> dict[str, Package]:
         rows = json.loads(report)["install"]
         return {
             normalised(row["metadata"]["name"]): Package(
-                str(row["metadata"]["version"]), str(row["download_info"]["url"])
+                str(row["metadata"]["version"]), str(row["download_info"]["url"]), row.get("is_direct") is True
             )
             for row in rows
         }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from tempfile import TemporaryDirectory
+from pathlib import Path
+from tempfile import gettempdir
 
+from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
 
-from .asking import compiling, plain_options, pre_releases, run_installer, variables
+from .asking import SCRATCH, compiling, plain_options, pre_releases, run_installer, variables
 from .destination import is_ours
 from .refusal import InstallRefusedError, WrongWordError
 
@@ -115,17 +117,11 @@ def _uv_lock(choice: Choice, destination: Destination, index: Index) -> str:
 
     Packages that are not of ROCm are from uv's own index.
     """
-    with TemporaryDirectory() as directory:
-        _write(os.path.join(directory, "pyproject.toml"), _project(choice, destination, index))
+    with scratch_directory(Path(gettempdir()), SCRATCH) as directory:
+        (directory / "pyproject.toml").write_text(_project(choice, destination, index), encoding="utf-8")
         locking = ["uv", "lock", "--quiet", "--python", destination.python]
-        run_installer(locking, destination, None, None, directory)
-        with open(os.path.join(directory, "uv.lock"), encoding="utf-8") as file:
-            return file.read()
-
-
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+        run_installer(locking, destination, None, None, str(directory))
+        return (directory / "uv.lock").read_text(encoding="utf-8")
 
 
 def _project(choice: Choice, destination: Destination, index: Index) -> str:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ class Server(ThreadingHTTPServer):
     pause = 0.0  # before an answer for a directory that is no project's, in seconds
     lists = True  # whether directories without a page are listed
     asked: list[str]
+    open: threading.Event  # each answer waits for it
 
     @property
     def root(self) -> str:
@@ -40,6 +42,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
+        self.server.open.wait()
         path, _, query = self.path.partition("?")
         if self.server.user:
             given = self.headers.get("Authorization", "").removeprefix("Basic ")
@@ -79,7 +82,8 @@ class _Proxy(_Handler):
 @contextmanager
 def served(directory: Path, handler: type[_Handler] = _Handler) -> Iterator[Server]:
     server = Server(("127.0.0.1", 0), partial(handler, directory=str(directory)))
-    server.asked = []
+    server.asked, server.open = [], threading.Event()
+    server.open.set()
     with serving(server):
         yield server
 

@@ -138,19 +138,21 @@ def test_pip_starts_in_an_empty_directory(install: Run, tmp_path: Path) -> None:
     install("--print", python=Path("environment/bin/python"), status=None, **given)
     seen = [json.loads(line) for line in (tmp_path / "ran").read_text().splitlines()]
     assert seen
+    for _, _, variables in seen:
+        assert Path(variables.pop("TMPDIR")).parent == tmp_path
     for place, names, variables in seen:
         assert names == []
         assert not Path(place).exists()
         assert variables == {
             "PIP_CERT": f"{tmp_path}/my certificates/all.pem",
             "PIP_CONSTRAINT": f"{tmp_path}/first.txt https://example.org/second.txt",
-            "TMPDIR": str(tmp_path),
             "PIP_CLIENT_CERT": "~/own.pem",
         }
 
 
 def test_no_place_for_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the missing place, and does not say that pip is missing."""
+    (tmp_path / "gone").touch()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     destination = Destination(sys.executable, str(tmp_path), 13, "pip", (sys.executable,), (), {})
     with pytest.raises(InstallRefusedError, match=f"none can be made: .*{tmp_path}/gone") as refused:

@@ -1,10 +1,19 @@
-"""What a killed installer leaves: packages without some of their files."""
+"""What a killed installer leaves: packages without some of their files, and files in TMPDIR."""
 
+import os
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parent))  # modules beside this file are imported by name
+
+from asked_server import served, write_pages, write_sdk
+from sample_machine import machine_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 pytestmark = pytest.mark.slow
@@ -45,3 +54,42 @@ def test_what_is_written_and_removed_again_is_no_lack(install: Run, python: Path
     for name in ("other-1", "rocm_sdk_build-1"):  # a development tree of our own has no RECORD
         (site / f"{name}.dist-info").mkdir()
     assert "already has all of it" in install("sdk", python=python).stdout
+
+
+@both
+def test_the_next_one_removes_what_a_kill_left(
+    install: Run, tmp_path: Path, python: Path, monkeypatch: pytest.MonkeyPatch, installer: str
+) -> None:
+    """The directory of a running one, and those of others, stay."""
+    packages, temporary = tmp_path / "packages", tmp_path / "temporary"
+    packages.mkdir()
+    (temporary / "rocm-sdk-install-other/file").mkdir(parents=True)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    write_sdk(packages)
+    write_pages(packages)
+    machine = machine_of(tmp_path / "other machine", "gfx1100")
+    with served(packages) as server:
+        words, variables = ("sdk", "--print", "--installer", installer), {"ROCM_SDK_INDEX": f"{server.root}/simple/"}
+        environment = os.environ | variables | {"ROCM_SDK_ROOTFS": str(machine.root)}
+        command = [sys.executable, "-m", "rocm_sdk", "install", *words, "--python", str(python)]
+        server.open.clear()
+        started = subprocess.Popen(command, env=environment, start_new_session=True)
+        _wait(lambda: bool(server.asked))
+        (left,) = {*temporary.iterdir()} - {temporary / "rocm-sdk-install-other"}
+        assert left.name.startswith("rocm-sdk-install-"), "all that the installer writes is below it"
+        (left / "pip-unpack-x").mkdir()
+        os.killpg(started.pid, signal.SIGSTOP)
+        server.open.set()
+        install(*words, python=python, **variables)
+        assert left.exists(), "its process still runs"
+        os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+        install(*words, python=python, **variables)
+    assert [path.name for path in temporary.iterdir()] == ["rocm-sdk-install-other"]
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
