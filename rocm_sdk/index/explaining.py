@@ -105,6 +105,9 @@ def explained(destination: Destination, index: Index, project: str, said: str, s
     page = None if known or index.is_directory else _files_of(asking, project)
     error = page if isinstance(page, WebError) else None
     cause, fix = known or _of_network(destination.installer, asking, project, said, error) or ("", "")
+    if not cause and page == []:
+        cause = f"its page of {project} has no link to a package"
+        fix = "open that page: if it is a form to log in, the name and the password go into ~/.netrc"
     if not shown:
         return InstallRefusedError(f"{destination.installer} failed: {cause or 'its own words are above'}", fix or None)
     message = f"{destination.installer} finds no solution at {index.shown}{cause and f': {cause}'}"
@@ -163,7 +166,8 @@ def _tags_of(name: str, asking: _Asking) -> dict[str, list[str]]:
 def _files_of(asking: _Asking, project: str) -> list[IndexedFile] | WebError:
     """Return the files of a project, or the error where this process asks for its page."""
     try:
-        return files_of_project(asking.server(), project)
+        files = files_of_project(asking.server(), project)
+        return [each for each in files if each.name.endswith((".whl", ".tar.gz", ".zip"))]
     except WebError as error:
         return error
 

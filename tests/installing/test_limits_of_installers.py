@@ -1,4 +1,4 @@
-"""An index that is hostile to pip and uv: pages without end, code that runs, packages of elsewhere."""
+"""An index that is hostile to pip and uv: pages without end, code that runs, packages of elsewhere, forms to log in."""
 
 import os
 import subprocess
@@ -197,7 +197,7 @@ def test_a_sitecustomize_of_the_user_counts(install: Run, tmp_path: Path, monkey
     assert (tmp_path / "ran").exists()
 
 
-# ---- packages of elsewhere
+# ---- packages of elsewhere, and no packages
 
 
 @both
@@ -217,3 +217,16 @@ def test_a_package_of_another_host(install: Run, tmp_path: Path, installer: str,
                 assert f"stranger 1 would come from http://localhost:{other.server_port}/{wheel.name}" in said.stderr
                 assert "  fix: ask those who run it to put stranger there" in said.stderr
     assert not list(python.parent.parent.glob("lib/python3*/site-packages/stranger*"))
+
+
+FORM = '<html><form action="/login"><input name="user"><a href="/forgotten">Forgotten?</a></form></html>'
+
+
+@both
+def test_a_form_to_log_in(install: Run, tmp_path: Path, installer: str) -> None:
+    (tmp_path / "pages/simple/rocm").mkdir(parents=True)
+    (tmp_path / "pages/simple/rocm/index.html").write_text(FORM)
+    with served(tmp_path / "pages") as server:
+        said = install("sdk", "--print", "--installer", installer, status=1, ROCM_SDK_INDEX=f"{server.root}/simple/")
+        assert "its page of rocm has no link to a package:" in said.stderr
+        assert "  fix: open that page: if it is a form to log in, the name" in said.stderr
