@@ -6,6 +6,7 @@ CMake is the judge of what a package requires.
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import cmake_judge
@@ -17,6 +18,7 @@ from installed_rocm import Prefix as Made
 from programs import completed
 from sample_devel import DevelSite, member, sample_members
 from sample_prefix import run_on_prefix
+from sample_site import clean_environment
 
 from rocm_sdk.devel.cmake.packages import check_packages, package_of
 
@@ -305,6 +307,127 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_take_no_time(tmp_path: Path, name: str) -> None:
     assert Tree(tmp_path / "tree", {"hip": HOSTILE[name]}).missing() == set()
+
+
+# ---- the cost of texts
+
+DOUBLED = 'set(b "a;a")\n' + 'set(b "${b};${b}")\n' * 18
+DIGITS = 'set(n "0;1;2;3;4;5;6;7;8;9")\n'
+
+
+def each_turn(text: str) -> str:
+    return f"{DOUBLED}foreach(y IN LISTS b)\n{text}endforeach()\n"
+
+
+def each_number(text: str) -> str:
+    return DIGITS + "".join(f"foreach({name} IN LISTS n)\n" for name in "xyzwv") + text + "endforeach()\n" * 5
+
+
+# Texts that would take hours or gigabytes.
+ENDLESS = {
+    "memory": DOUBLED + each_number('set(v${x}${y}${z}${w}${v} "${b}x")\n'),
+    "turns": each_turn("foreach(x IN LISTS b)\nendforeach()\n"),
+    "values": each_turn('set(c "${b}x")\n'),
+    "lists": 'set(b "abc;abd")\n'
+    + 'set(b "${b};${b}")\n' * 16
+    + "foreach(y IN LISTS b)\n" * 20
+    + "endforeach()\n" * 20,
+    "a macro": each_turn("macro(a)\n" + "set(x y)\n" * 100_000 + "endmacro()\n"),
+    "what is passed over": each_turn("if(OFF)\n" + "set(x y)\n" * 100_000 + "endif()\n"),
+    "conditions": each_turn("if(b)\nendif()\n"),
+    "places": each_turn("if(EXISTS /usr/lib/x)\nendif()\n"),
+    "directories": each_turn("file(GLOB x /usr/*/*/*)\n"),
+    "patterns": each_turn(f'file(GLOB x "/usr/lib/{"*a" * 1900}")\n'),
+    "searches": each_turn(
+        "find_library(z NAMES a b PATHS /lib/lib/lib PATH_SUFFIXES lib/lib NO_DEFAULT_PATH)\nunset(z)\n"
+    ),
+    "packages": each_number("find_dependency(hip${x}${y}${z}${w}${v})\n"),
+    "names": each_number(
+        "set_target_properties(x PROPERTIES IMPORTED_LOCATION_${x}${y}${z}${w}${v} /usr/lib/${x}${y}${z}${w}${v}/..)\n"
+        'set_target_properties(x PROPERTIES INTERFACE_LINK_LIBRARIES "hip::a${x}${y}${z}${w}${v}")\n'
+    ),
+    "arguments": f"set(a {'b ' * 4_000_000})",
+    "a long argument": f'set(a "{"a" * 8_000_000}")',
+    "escapes": f'set(a b"{chr(92)}n")\nset(a "{(chr(92) + "n") * 2_000_000}")',
+    "comments": "#\n" * 4_000_000,
+    "includes": 'include("${CMAKE_CURRENT_LIST_FILE}")\n' * 30,
+}
+FLAGS = f"a={'x ' * 2000}\n" + "Libs: ${a}\n" * 5000
+
+
+def limited_test(prefix: Path) -> tuple[list[str], list[str]]:
+    """Return what `rocm-sdk test` says is sound, and not tried, with a minute of processor time and 1.5 GB."""
+    words = [sys.executable, "-m", "rocm_sdk", "test", "--checks", "-v", "--only", "devel", "--sdk", prefix]
+    limits = 'ulimit -t 60; ulimit -v 1500000; exec "$@"'
+    done = completed(["bash", "-c", limits, "bash", *words], env=clean_environment() | {"COLUMNS": "2000"})
+    assert done.returncode in (0, 1), (done.returncode, done.stderr)
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    return (
+        [line.removeprefix("ok devel: ") for line in lines if line.startswith("ok devel: ")],
+        [line.removeprefix("not tried devel: ") for line in lines if line.startswith("not tried devel: ")],
+    )
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_what_takes_too_much_is_not_read(tmp_path: Path, name: str) -> None:
+    prefix = Made(tmp_path)
+    prefix.file("include/hip/hip_runtime.h", "")
+    prefix.file("lib/cmake/hip/hip-config.cmake", f"{PREFIX}set_and_check(x ${{PREFIX}}/include)\n{ENDLESS[name]}")
+    passed, not_tried = limited_test(prefix.root)
+    assert not [each for each in passed if "paths in" in each]
+    assert [each for each in not_tried if each.startswith("lib/cmake/hip/hip-config.cmake: not read to the end: ")]
+
+
+def test_texts_of_pkgconfig_that_take_too_much(tmp_path: Path) -> None:
+    """They share what texts may cost."""
+    prefix = Made(tmp_path)
+    prefix.file("include/hip/hip_runtime.h", "")
+    for number in range(50):
+        prefix.file(f"lib/pkgconfig/hip{number:02}.pc", f"prefix=/usr\nCflags: -I${{prefix}}\n{FLAGS}")
+    assert any("more texts: not read to the end" in each for each in limited_test(prefix.root)[1])
+
+
+def test_targets_that_were_not_read_are_not_missing(tmp_path: Path) -> None:
+    """The text that defines a target may lie behind those that are read."""
+    prefix = Made(tmp_path)
+    prefix.file("lib/cmake/hip/hip-config.cmake", f"{TARGET}INTERFACE_LINK_LIBRARIES hip::late)\n{ENDLESS['turns']}")
+    prefix.file("lib/cmake/hip/hip-late.cmake", "add_library(hip::late INTERFACE IMPORTED)\n")
+    prefix.file("lib/libhip.so", "")
+    found = run_on_prefix(prefix.root, "--only", "devel")
+    assert CODE not in found.codes
+    (said,) = (each for each in found.subject("devel")["not_tried"] if "not read to the end" in each)
+    assert said.startswith("lib/cmake/hip/hip-config.cmake and 1 more text: ")
+
+
+def test_texts_behind_the_most_are_not_checked(tmp_path: Path) -> None:
+    prefix = Made(tmp_path)
+    prefix.file("include/hip/hip_runtime.h", "")
+    for name in ("a", "b"):
+        prefix.file(f"lib/cmake/hip/hip-{name}.cmake", f"#{'x' * (3 << 20)}\n")
+    passed, not_tried = limited_test(prefix.root)
+    assert "lib/cmake/hip/hip-a.cmake" in passed
+    assert "lib/cmake/hip/hip-b.cmake" not in passed
+    assert any(each.startswith("lib/cmake/hip/hip-b.cmake and what follows: ") for each in not_tried)
+
+
+def test_a_large_sdk_is_read(tmp_path: Path) -> None:
+    """100 packages with 30 libraries each, more than any ROCm has."""
+    prefix = Made(tmp_path)
+    for package in range(100):
+        place, names = f"lib/cmake/roc{package}", [f"roc{package}::lib{number}" for number in range(30)]
+        targets = EXPORT.replace("ITEMS hip::hip", f"ITEMS {' '.join(names)}")
+        made = "".join(f"add_library({name} SHARED IMPORTED)\n" for name in names)
+        targets = targets.replace("add_library(hip::hip SHARED IMPORTED)\n", made).replace("hip-targets", "roc-targets")
+        prefix.file(f"{place}/roc{package}-config.cmake", INCLUDE.replace("hip-%s", "roc-targets"))
+        prefix.file(f"{place}/roc-targets.cmake", targets)
+        files = [f"lib{number}.so" for number in range(len(names))]
+        release = [(RELEASE % (file, file)).replace("hip::hip", name) for name, file in zip(names, files, strict=True)]
+        prefix.file(f"{place}/roc-targets-release.cmake", "".join(release))
+    for file in files:
+        prefix.file(f"lib/{file}", "")
+    passed, not_tried = limited_test(prefix.root)
+    assert "the 30 paths in lib/cmake/roc99/roc-targets-release.cmake" in passed
+    assert not [each for each in not_tried if "not read" in each]
 
 
 # ---- installed trees

@@ -39,7 +39,7 @@ class Tree(NamedTuple):
     first: str  # target of one of these links
     absent: list[str]  # files of the packages that the tree lacks, sorted
     unmet: list[str]  # sentences about files that its packages for CMake and pkg-config name and the tree lacks
-    foreign: list[str]  # sentences about packages that neither the tree nor CMake has
+    notes: list[str]  # about packages that neither the tree nor CMake has, and texts that are not read
 
 
 def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Iterable[str]) -> Tree:
@@ -69,7 +69,9 @@ def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Itera
     checked = check_packages(packages, "which the tree lacks")
     unmet = [f"{fault.path}: {fault.said}" if fault.is_of_files else fault.said for fault in checked.faults]
     unmet = [each.replace(f"{_ROOT}/", "") for each in unmet]
-    return Tree(number, first, sorted(absent), unmet, [fault.said for fault in checked.foreign])
+    notes = [f"{fault.said}; CMake has no module for it" for fault in checked.foreign]
+    notes += [checked.unread.replace(f"{_ROOT}/", "")] if checked.unread else []
+    return Tree(number, first, sorted(absent), unmet, notes)
 
 
 def unlisted(site: Path, files: Iterable[Path]) -> list[str]:

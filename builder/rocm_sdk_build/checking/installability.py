@@ -131,8 +131,8 @@ class Installation:
         for each in [] if tree.absent or tree.lost else tree.unmet:  # these may be the cause
             fix = "make it again from artifacts that have it, or correct what the package has from its build"
             self._problems.tell(wheel, f"has a package for CMake or pkg-config that cannot be used: {each}", fix)
-        for each in tree.foreign:
-            _log.warning("%s: note: %s; CMake has no module for it", wheel.name, each)
+        for each in tree.notes:
+            _log.warning("%s: note: %s", wheel.name, each)
 
     def _check_links(self, wheel: Path, files: list[Path]) -> None:
         """Tell of a device package that does not list all of its files for the development tree."""

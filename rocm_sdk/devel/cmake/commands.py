@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 UNKNOWN = "\0"  # in a value: a part that only CMake can tell
 
-# Blanks and comments of a line, a command's name with its parenthesis, and the kinds of arguments.
-_BLANK = re.compile(r"(?:\s+|#(?!\[=*\[)[^\n]*)+")
+# Blanks and comments of a line, a command's name with its parenthesis, and the kinds of arguments. The module re takes
+# 140 bytes for each repetition of a group.
+_BLANK = re.compile(r"(?:\s+|#(?!\[=*\[)[^\n]*){1,9999}")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\(")
 _BRACKET = re.compile(r"\[(=*)\[\n?")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_PLAIN = re.compile(r'(?:[^\s()#"\\]|\\.)(?:[^\s()#"\\]|\\.|"(?:[^"\\\n]|\\.)*")*', re.DOTALL)
+_QUOTED = re.compile(r'"([^"\\]*(?:\\.[^"\\]*){0,99999})"', re.DOTALL)
+_IN_PLAIN = r'[^\s()#"\\]+|\\.'
+_PLAIN = re.compile(rf'(?:{_IN_PLAIN})(?:{_IN_PLAIN}|"[^"\\\n]*(?:\\.[^"\\\n]*){{0,99}}"){{0,9999}}', re.DOTALL)
 _ESCAPE = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\n": "", ";": "\\;", "$": UNKNOWN, "@": UNKNOWN}
 
@@ -42,13 +44,16 @@ def fault_of(text: str) -> str | None:
     return None if is_read else f"line {text.count(chr(10), 0, position) + 1} begins no command that ends"
 
 
-def commands_of(text: str) -> Iterator[Command]:
-    """Yield the commands, up to the first place that CMake would refuse."""
-    return (command for command, _ in _commands_in(text))
+def commands_of(text: str, spend: Callable[[int, int], bool]) -> Iterator[Command]:
+    """Yield the commands, up to the first place that CMake would refuse.
+
+    spend: is told of each argument and of its characters, and says whether to go on.
+    """
+    return (command for command, _ in _commands_in(text, spend))
 
 
-def _commands_in(text: str) -> Iterator[tuple[Command, int]]:
-    """Yield the commands, and the position after each."""
+def _commands_in(text: str, spend: Callable[[int, int], bool] | None = None) -> Iterator[tuple[Command, int]]:
+    """Yield the commands, and the position after each. Without `spend`, they have no arguments."""
     position = 0
     while True:
         position = _after_blank(text, position)
@@ -56,28 +61,29 @@ def _commands_in(text: str) -> Iterator[tuple[Command, int]]:
         if match is None:
             return
         arguments: list[Argument] = []
+        argument: Argument | None
         position, depth = match.end(), 1
         while depth:
             position = _after_blank(text, position)
             sign = text[position : position + 1]
             if sign and sign in "()":
                 depth += 1 if sign == "(" else -1
-                position += 1
-                if depth:
-                    arguments.append(Argument(sign))
-                continue
-            argument, position = _argument(text, position)
-            if argument is None:
+                argument, end = Argument(sign), position + 1
+            else:
+                argument, end = _argument(text, position)
+            if argument is None or (spend is not None and not spend(2, end - position)):
                 return
-            arguments.append(argument)
+            position = end
+            if depth and spend is not None:
+                arguments.append(argument)
         yield Command(match[1].lower(), tuple(arguments)), position
 
 
 def _after_blank(text: str, position: int) -> int:
     """Return the position after blanks and comments; the end of the text if a comment does not end."""
     while True:
-        match = _BLANK.match(text, position)
-        position = match.end() if match is not None else position
+        while (match := _BLANK.match(text, position)) is not None:
+            position = match.end()
         opened = _BRACKET.match(text, position + 1) if text.startswith("#", position) else None
         if opened is None:
             return position

@@ -39,6 +39,7 @@ _COMPARED: dict[str, Callable[[int], bool]] = {
 _PATTERN = re.compile(r"(\^|\.\*)?([\w/ -]*)(\$|\.\*)?")  # the patterns of MATCHES that cost no time
 _OPERATORS = {"STREQUAL", "MATCHES", "IN_LIST", "PATH_EQUAL", "IS_NEWER_THAN"}
 _OPERATORS |= {f"{kind}{name}" for kind in ("", "STR", "VERSION_") for name in _COMPARED}
+_LONGEST_VERSION = 256
 _MOST_DEEP = 64  # parentheses and NOTs
 
 
@@ -165,7 +166,7 @@ def _matches(text: str, beginning: str, middle: str, end: str) -> bool:
 
 def _numbers(text: str) -> list[int] | None:
     """Return the parts of a version without zeros at its end; None for a text that is no version."""
-    parts = text.split(".")
+    parts = text.split(".") if len(text) <= _LONGEST_VERSION else [""]
     if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
         return None
     numbers = [int(part) for part in parts]

@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from rocm_sdk.base.value_text import one_line
+from rocm_sdk.base.value_text import counted, one_line
 from rocm_sdk.installed.prefix import is_own_package
 
-from .pkgconfig import ENDING, needs_of
+from .pkgconfig import ENDING, MOST_LONG, needs_of
 from .reading import FATAL, PACKAGE, PATH, TARGET, Need, Place, Reader
 
 _CONFIG = re.compile(r"(.+)-config\.cmake|(.+)Config\.cmake")
 _SHOWN = 3
-_ASKED = 256  # packages of elsewhere
+_ASKED = 128  # packages of elsewhere
+_LONGEST = 128  # characters of their names
 _MESSAGE = 200  # characters of CMake's message that are told
 _OF_SYSTEMS = re.compile(r"/((usr|lib\w*|s?bin|etc|proc|sys|dev|run)(/.*)?)?")  # what another machine may have
 # The packages that CMake 4.4 has modules for: cmake --help-module-list.
@@ -48,7 +49,8 @@ class Checked(NamedTuple):
 
     faults: list[Fault]  # each package and target once, of each text the first path
     foreign: list[Fault]  # required packages that are neither ROCm's nor CMake's, and not there
-    counted: dict[str, int]  # text -> how many paths it names
+    counted: dict[str, int]  # text that is read -> how many paths it names
+    unread: str  # words for the texts that were not read to the end; "" if all were
 
 
 def package_of(path: str) -> str | None:
@@ -72,23 +74,33 @@ def check_packages(place: Place, where: str) -> Checked:
     reader = _read(place)
     needs = [*reader.needs]
     for path in (each for each in place.texts if each.endswith(ENDING)):
-        needs += needs_of(path, place.text(path) or "")
+        text = place.text(path) or ""
+        needs += needs_of(path, text, reader.spend)
+        if len(text) > MOST_LONG or not reader.spend(0):
+            reader.unread[path] = None
     present = {posixpath.basename(path) for path in place.texts}
     required = {name: files for name, files in _named(needs, PACKAGE).items() if present.isdisjoint(texts_of(name))}
     faults, foreign = list(_faults_of_files(place, needs, where)), list[Fault]()
-    for name, files in islice(required.items(), _ASKED):
+    for number, (name, files) in enumerate(required.items()):
+        if number >= _ASKED or len(name) > _LONGEST:
+            reader.unread |= dict.fromkeys(files)
+            continue
         is_own = is_own_package(name.removeprefix("lib"))
         is_judged = is_own or not (name.endswith(ENDING) or _OF_CMAKE.fullmatch(name))
         if is_judged and place.has_package(name) is False:
             said = f"{_told(files, 'requires', 'require', name)}, {where}"
             (faults if is_own else foreign).append(Fault(files[0], name, said, is_of_files=False))
-    for name, files in _named(needs, TARGET).items():
+    for name, files in _named(() if reader.unread else needs, TARGET).items():
         scope = name.partition("::")[0]
         # Nobody knows the targets of a package that is not here.
         if name not in reader.targets and is_own_package(scope) and _defines(reader.targets, scope):
             said = f"{_told(files, 'links', 'link', name)}, {where}"
             faults.append(Fault(files[0], name, said, is_of_files=False))
-    return Checked(faults, foreign, dict(Counter(need.file for need in needs if need.kind == PATH)))
+    read = Counter(need.file for need in needs if need.kind == PATH and need.file not in reader.unread)
+    unread = "".join(islice(reader.unread, 1))
+    unread += f" and {counted(len(reader.unread) - 1, 'more text')}" if len(reader.unread) > 1 else ""
+    unread += ": not read to the end: the texts for CMake and pkg-config take too much work" if unread else ""
+    return Checked(faults, foreign, dict(read), unread)
 
 
 def _named(needs: Iterable[Need], kind: str) -> dict[str, list[str]]:

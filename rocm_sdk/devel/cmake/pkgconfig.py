@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from .commands import UNKNOWN
@@ -15,19 +15,23 @@ ENDING = ".pc"
 _LINE = re.compile(r"([\w.]+)[ \t]*([=:])[ \t]*(.*)")
 _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _VERSION = re.compile(r"[<>=!]+\s*[^\s,]+|,")
-_MOST_LONG = 1 << 16  # characters of a text
-_MOST_OF_VALUE = 1 << 12
+MOST_LONG = 1 << 16  # characters of a text
+_MOST_OF_VALUE = 1 << 12  # characters
+_SPLIT = 32  # what a character of a value costs that shlex splits
 
 
-def needs_of(path: str, text: str) -> Iterator[Need]:
+def needs_of(path: str, text: str, spend: Callable[[int, int], bool]) -> Iterator[Need]:
     """Yield the absolute directories of flags, and the required modules, by the names of their texts.
 
-    A word with a variable that no line before it sets counts for nothing.
+    A word with a variable that no line before it sets counts for nothing. spend: is told of each line and value, and
+    says whether to go on.
     """
     variables = {"pcfiledir": posixpath.dirname(path), "pc_sysrootdir": ""}
-    for line in text.replace("\\\n", "").splitlines() if len(text) <= _MOST_LONG else ():
+    for line in text.replace("\\\n", "").splitlines() if len(text) <= MOST_LONG else ():
         name, sign, value = match.groups() if (match := _LINE.match(line)) is not None else ("", "", "")
         value = _REFERENCE.sub(lambda found: variables.get(found[1], UNKNOWN), value) if "$" in value else value
+        if not spend(1, len(value) * _SPLIT):
+            return
         value = value if len(value) <= _MOST_OF_VALUE else UNKNOWN
         if sign == "=":
             variables[name] = value

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 from functools import cached_property
 from itertools import islice, product
+from sys import getsizeof
 from typing import NamedTuple, Protocol
 
 from .commands import UNKNOWN, Argument, Command, commands_of
@@ -42,9 +43,15 @@ _GIVEN = {
 }
 _OF_PROJECTS = ("CMAKE_", "PROJECT_")  # the beginnings of variables that a project may have set
 _PREFIX = "_IMPORT_PREFIX"  # in texts that CMake has written
-_COUNTED = 400_000  # commands of all texts
+# What the texts of an SDK may cost together: the characters of texts, arguments and values that are read, written or
+# searched, and _THING for each command, argument, turn of a loop, value, word and file. docs/limits.md has the reason.
+_COST = 200_000_000
+_THING = 128
+_SCANNED = 8  # characters that a command costs which is passed over
+_LOOKED_UP = 8  # things that a look at a file costs
 _MOST_DEEP = 24  # texts that include each other, and blocks
 _MOST_LONG = 1 << 20  # characters of a value
+_LONGEST_TEXT = 1 << 21
 _MOST_OF_PATH = 1 << 12
 _MOST_PLACES = 1000  # where a command looks for a file
 _CLOSING = {each: f"end{each}" for each in ("if", "foreach", "while", "macro", "function", "block")}
@@ -107,11 +114,13 @@ class Reader:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self._left = _COUNTED
+        self._left = _COST
+        self.texts = frozenset(place.texts)
         self._commands: dict[str, tuple[Command, ...]] = {}
         self.needs: dict[Need, None] = {}
         self.targets = set[str]()  # which any text defines
         self.read = set[str]()  # the texts that are read whatever else holds
+        self.unread: dict[str, None] = {}  # texts that are not read to their end
         self.prefixes: dict[str, str] = {}  # text -> the prefix that it has found
 
     def read_package(self, path: str, name: str) -> None:
@@ -144,13 +153,16 @@ class Reader:
 
     def commands(self, path: str) -> tuple[Command, ...]:
         """Return the commands of a text."""
-        if path not in self._commands:
-            self._commands[path] = tuple(commands_of(self._place.text(path) or ""))
-        return self._commands[path]
+        if path not in self._commands and self.spend(_LOOKED_UP):
+            text = self._place.text(path) or ""
+            if len(text) >= _LONGEST_TEXT:
+                self.unread[path], text = None, ""
+            self._commands[path] = tuple(commands_of(text, self.spend)) if self.spend(1, len(text)) else ()
+        return self._commands.get(path, ())
 
-    def spend(self, number: int = 1) -> bool:
-        """Return whether so many more commands, or names of files and variables, may be followed."""
-        self._left -= number
+    def spend(self, things: int = 1, characters: int = 0) -> bool:
+        """Return whether so much more may be done: see _COST."""
+        self._left -= things * _THING + characters
         return self._left >= 0
 
 
@@ -184,6 +196,8 @@ class _Text:
         outer = self._file
         self._enter(path)
         self._block(self._reader.commands(path), is_certain=is_certain, depth=depth + 1)
+        if not self._reader.spend(0):
+            self._reader.unread[path] = None
         self._enter(outer)
 
     def _enter(self, path: str) -> None:
@@ -196,9 +210,12 @@ class _Text:
         at, end = 0, _End.GOES_ON
         while at < len(commands):
             command = commands[at]
-            if self._has_failed or not self._reader.spend() or depth > _MOST_DEEP:
-                return _End.OPEN
             last = _end_of(commands, at) if command.name in _CLOSING else at
+            if self._has_failed or not self._reader.spend(1, _SCANNED * (last - at)):
+                return _End.OPEN
+            if depth > _MOST_DEEP:
+                self._reader.unread[self._file] = None
+                return _End.OPEN
             after = self._step(commands[at : last + 1], is_certain=is_certain, depth=depth)
             if after not in {_End.GOES_ON, _End.OPEN}:
                 return after if end is _End.GOES_ON else end
@@ -215,7 +232,7 @@ class _Text:
         if command.name == "message" and command.arguments[:1] == (Argument("FATAL_ERROR"),):
             if is_certain and self._package:
                 text = "".join(self._arguments(command.arguments[1:])).replace(UNKNOWN, "...")
-                self._reader.needs[Need(FATAL, self._file, "", text)] = None
+                self._need(FATAL, "", text[:_MOST_OF_PATH])
                 self._has_failed = True
             return _End.FAILS
         if command.name == "if":
@@ -233,7 +250,9 @@ class _Text:
     def _if(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
         """Follow the branch that counts, and return how it ends. Branches that may count are followed as uncertain."""
         ends = set[_End]()
-        for condition, block in _branches(commands):
+        branches = _branches(commands)
+        self._reader.spend(len(branches))
+        for condition, block in branches:
             truth = truth_of(self._words(condition), self._asked) if condition is not None else True
             if truth is False:
                 continue
@@ -263,7 +282,10 @@ class _Text:
         elif values[:1] == ["RANGE"]:
             values = [UNKNOWN]
         end = _End.GOES_ON
+        self._reader.spend(len(values))
         for value in values:
+            if not self._reader.spend(0):
+                return _End.OPEN
             self._variables[name] = value
             is_followed = end is _End.GOES_ON and UNKNOWN not in value
             after = self._block(block, is_certain=is_certain and is_followed, depth=depth + 1)
@@ -302,7 +324,7 @@ class _Text:
         if path.startswith("/") and UNKNOWN not in path:
             if "OPTIONAL" not in words:
                 self._name_path("include", path, is_certain=is_certain)
-            if path in self._place.texts:
+            if path in self._reader.texts:
                 self.include(path, is_certain=is_certain, depth=depth)
                 return
         self._is_open = self._is_open or path not in _HARMLESS_MODULES
@@ -363,7 +385,7 @@ class _Text:
             parts = ((each, at.span()) for each in places for at in re.finditer("/lib(?=/)", each))
             lib = product(islice(parts, _MOST_PLACES), _OTHER_LIBRARIES)
             places += [f"{each[:start]}/{name}{each[end:]}" for (each, (start, end)), name in lib]
-        if len(places) >= _MOST_PLACES:
+        if len(places) >= _MOST_PLACES or not self._reader.spend(len(places), sum(map(len, places))):
             return UNKNOWN
         for name, place, text in product(lists["NAMES"], places, _FILES[command]):
             path = _normal(f"{place}/{text.replace('@', name)}")
@@ -375,10 +397,11 @@ class _Text:
     def _may_exist(self, path: str) -> Truth:
         """Return whether there is a file, whose name may have parts that only CMake can tell."""
         place, name = posixpath.split(path)
-        if UNKNOWN not in path and self._reader.spend():
-            return self._place.exists(path)
-        names = self._place.names(place) if UNKNOWN not in place else None
-        if names is None or not self._reader.spend(len(names := list(names))):
+        if UNKNOWN not in path:
+            return self._exists(path)
+        names = self._place.names(place) if UNKNOWN not in place and self._reader.spend(_LOOKED_UP) else None
+        # Patterns are made for the name.
+        if names is None or not self._reader.spend(len(names := list(names)) + len(name)):
             return None
         return None if fnmatch.filter(names, name.replace(UNKNOWN, "*")) else False
 
@@ -417,18 +440,19 @@ class _Text:
                 listed: list[str] = []
                 for path in found:
                     names = self._place.names(path or "/") if set("*?[") & set(part) else (part,)
-                    if names is None or not self._reader.spend(len(names := tuple(names)) + 1):
+                    names = tuple(names) if names is not None else None
+                    if names is None or not self._reader.spend(len(names) + len(part), len(names) * len(path)):
                         return None
                     listed += (f"{path}/{name}" for name in names if fnmatch.fnmatchcase(name, part))
                 found = listed
             globbed.update(found)
-        there = {path: self._place.exists(path) for path in globbed}
+        there = {path: self._exists(path) for path in globbed}
         return None if None in there.values() else {path for path in there if there[path]}
 
     def _require(self, words: Sequence[str], *, is_certain: bool) -> None:
         """Run find_dependency."""
         if words and UNKNOWN not in words[0] and is_certain and self._package:
-            self._reader.needs[Need(PACKAGE, self._file, "", words[0])] = None
+            self._need(PACKAGE, "", words[0])
         self._forget(each for word in words[:1] for each in (f"{word}_FOUND", f"{word}_DIR", f"{word}_VERSION"))
         self._is_open = True  # the package sets what it likes
 
@@ -461,21 +485,28 @@ class _Text:
             self._name_targets(value, is_certain=is_certain)
 
     def _name_path(self, what: str, value: str, *, is_certain: bool) -> None:
-        for each in value.split(";"):
+        each_of = value.split(";")
+        is_certain = is_certain and self._reader.spend(len(each_of), len(value))
+        for each in each_of:
             is_path = each.startswith("/") and not set(f"{UNKNOWN}$@*") & set(each)
             if is_certain and is_path:
-                self._reader.needs[Need(PATH, self._file, what, _normal(each))] = None
+                self._need(PATH, what, _normal(each))
 
     def _name_targets(self, value: str, *, is_certain: bool) -> None:
         for each in _SCOPED.findall(value) if is_certain and _OPTIONAL.search(value) is None else ():
-            self._reader.needs[Need(TARGET, self._file, "", each)] = None
+            self._need(TARGET, "", each)
+
+    def _need(self, kind: str, what: str, name: str) -> None:
+        if len(what) + len(name) <= _MOST_OF_PATH and self._reader.spend(_LOOKED_UP, len(name)):
+            self._reader.needs[Need(kind, self._file, what, name)] = None
 
     # ---- values
 
     def _value(self, name: str) -> str | None:
         """Return the value of a variable, which may be UNKNOWN; None if it is not set."""
-        if name in self._variables:
-            return self._variables[name]
+        value = self._variables.get(name)
+        if value is not None:
+            return value if self._reader.spend(1, len(value)) else UNKNOWN
         return UNKNOWN if self._is_open or name.startswith(_OF_PROJECTS) or UNKNOWN in name else None
 
     def _assign(self, name: str, value: str | None, *, is_certain: bool) -> None:
@@ -489,7 +520,8 @@ class _Text:
         if value is None:
             self._variables.pop(name, None)
         else:
-            self._variables[name] = value if len(value) <= _MOST_LONG else UNKNOWN
+            is_kept = len(value) <= _MOST_LONG and self._reader.spend(1, 2 * getsizeof(value))
+            self._variables[name] = value if is_kept else UNKNOWN
 
     def _forget(self, names: Iterable[str]) -> None:
         for name in names:
@@ -501,10 +533,13 @@ class _Text:
         return name in self._targets  # a text that asks so can be the first that is read
 
     def _is_link(self, path: str) -> Truth:
-        return self._place.is_link(_normal(path)) if path.startswith("/") else None
+        return self._place.is_link(_normal(path)) if self._is_looked_up(path) else None
 
     def _exists(self, path: str) -> Truth:
-        return self._place.exists(_normal(path)) if path.startswith("/") else None
+        return self._place.exists(_normal(path)) if self._is_looked_up(path) else None
+
+    def _is_looked_up(self, path: str) -> bool:
+        return path.startswith("/") and len(path) <= _MOST_OF_PATH and self._reader.spend(_LOOKED_UP, len(path))
 
     def _words(self, arguments: Iterable[Argument]) -> list[Word]:
         """Return the arguments of if()."""
@@ -524,8 +559,11 @@ class _Text:
             for _ in range(_MOST_DEEP):
                 if "{" not in text or (replaced := _REFERENCE.sub(self._replaced, text)) == text:
                     break
-                text = replaced if len(replaced) <= _MOST_LONG else UNKNOWN
-        return [text] if argument.is_quoted else _listed(text)
+                is_kept = len(replaced) <= _MOST_LONG and self._reader.spend(1, len(text))
+                text = replaced if is_kept else UNKNOWN
+        words = [text] if argument.is_quoted else _listed(text)
+        self._reader.spend(len(words), len(text))
+        return words
 
     def _replaced(self, match: re.Match[str]) -> str:
         if match[1] is not None or UNKNOWN in match[2]:

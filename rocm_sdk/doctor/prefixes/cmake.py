@@ -15,7 +15,7 @@ from rocm_sdk.devel.cmake.pkgconfig import ENDING
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.prefix import Prefix, is_own_package
 
-TEXT_LIMIT = 1 << 24  # bytes of a file
+TEXT_LIMIT = 1 << 22  # bytes of a file, and of all whose commands are checked
 _TEXTS = (".cmake", ".pc")
 _BUILD_ROOTS = ("/usr", "/usr/local")
 # Variables with directories, separated by `:`.
@@ -58,6 +58,8 @@ def _tell(
     for path, number in checked.counted.items():
         if path not in incomplete:
             recorder.good(f"the {number} paths in {os.path.relpath(place.here(path), place.prefix.root)}")
+    if checked.unread:
+        recorder.skip(checked.unread.replace(f"{place.prefix.installed(place.prefix.root)}/", ""))
     for fault in faults:
         recorder.bad("E-PREFIX-009", place.here(fault.path), name=fault.name, detail=fault.said, **facts)
     for fault in checked.foreign:

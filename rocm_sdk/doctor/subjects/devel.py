@@ -10,6 +10,7 @@ from functools import partial
 
 from rocm_sdk._native import gpus
 from rocm_sdk.base.files import names_in, read_beginning
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.cmake.commands import fault_of
 from rocm_sdk.devel.compilers import device_libraries, find_drivers, hip_flags
@@ -102,26 +103,35 @@ def _check_cmake(installation: Installed, tree: str, differences: list[Problem],
 
     differences: the differences from the tree's manifest.
     """
-    for path in sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True)):
-        _check_text(installation, tree, path, recorder)
+    paths = sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True))
+    _check_texts(installation, tree, paths, recorder)
     owner = installation.distribution(layout.DISTRIBUTION)
     facts = owner.facts if owner is not None else {}
     lost = [each.path for each in differences if each.path is not None]
     check_tree(tree, lost, facts, recorder, is_whole=not differences)
 
 
-def _check_text(installation: Installed, tree: str, path: str, recorder: Recorder) -> None:
-    """Check that a file is text with commands of CMake."""
-    try:
-        fault = fault_of(read_beginning(path, TEXT_LIMIT).decode("utf-8"))
-    except OSError as error:
-        fault = error.strerror
-    except UnicodeDecodeError as error:
-        fault = str(error)
-    if fault is None:
-        recorder.good(os.path.relpath(path, tree))
-    else:
-        recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
+def _check_texts(installation: Installed, tree: str, paths: list[str], recorder: Recorder) -> None:
+    """Check that files are texts with commands of CMake."""
+    left = TEXT_LIMIT
+    for path in paths:
+        try:
+            text = read_beginning(path, left + 1)
+            left -= len(text)
+            if left < 0:
+                recorder.skip(
+                    f"{os.path.relpath(path, tree)} and what follows: {size_text(TEXT_LIMIT)} of texts are read"
+                )
+                return
+            fault = fault_of(text.decode("utf-8"))
+        except OSError as error:
+            fault = error.strerror
+        except UnicodeDecodeError as error:
+            fault = str(error)
+        if fault is None:
+            recorder.good(os.path.relpath(path, tree))
+        else:
+            recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
 
 
 # ---- a prefix that is to be packaged
@@ -129,9 +139,8 @@ def _check_text(installation: Installed, tree: str, path: str, recorder: Recorde
 
 def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, options: Options) -> None:
     """Check the CMake packages of a prefix, and its compiler if it has one."""
-    for path in prefix.files:
-        if path.endswith(".cmake") and not os.path.islink(path):
-            _check_text(installation, prefix.root, path, recorder)
+    paths = [path for path in prefix.files if path.endswith(".cmake") and not os.path.islink(path)]
+    _check_texts(installation, prefix.root, paths, recorder)
     check_prefix(prefix, recorder)
     clang = clang_of(prefix)
     if clang is None:
