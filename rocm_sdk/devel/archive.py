@@ -25,8 +25,8 @@ from .record import Digest
 
 # The headers of a member (long names, pax headers) are not longer together; tarfile has them all in memory.
 _LONGEST_HEADERS = 1 << 20
+_LONGEST_END = 1 << 24  # bytes of zeros
 _BUFFER = 1 << 20
-
 
 _LARGEST = (1 << 63) - 1  # bytes of a file
 
@@ -133,7 +133,10 @@ class Archive:
 
     def _read_to_end(self) -> None:
         """Read the blocks of zeros after the last member: the checksum of the compressed data follows them."""
+        last = self._position + _LONGEST_END
         while block := self.read_some(_BUFFER):
+            if self._position > last:
+                raise self._damaged(f"more than {_LONGEST_END >> 20} MB are behind its last member")
             if block.strip(b"\0"):
                 raise self._damaged("there is data after its end")
         if self._digest is not None and self._file.digest() != self._digest.value:

@@ -17,6 +17,7 @@ from .layout import NOTES, TREE_PREFIX, nonce_of
 DIRECTORY, FILE, HARD_LINK, LINK, RUNTIME = "directory", "file", "hard link", "link", "runtime"
 
 _TREE_NAME = re.compile(rf"{TREE_PREFIX}\w*", re.ASCII)
+_MOST = 1 << 18  # files and directories; an installed ROCm has less than 100,000
 _SPECIAL_BITS = 0o7000
 _DEEPEST = 64  # directories; the deepest of an SDK has 15, and few programs can remove a thousand
 _END_OF_TIME = 1 << 34  # seconds; ext4 counts no further
@@ -60,6 +61,8 @@ class ArchiveRules:
             raise self._refuse(header, "occurs twice")
         members = self._missing_parents(header, path)
         self._kinds[path] = kind
+        if len(self._kinds) > _MOST:
+            raise self._refuse(header, f"is beyond the {_MOST:,} files and directories that a tree may have")
         size = header.size if kind == FILE else 0
         members.append(Member(path, kind, bool(header.mode & 0o111), size, header.mtime, target))
         return members

@@ -12,6 +12,7 @@ import pytest
 from hostile_input import INIT, MEMBERS, TREE
 from sample_devel import DevelSite, devel_files, link, make_archive, member, sample_members, write
 
+from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.devel.archive import Archive
 from rocm_sdk.errors import BadArchiveError
 
@@ -127,6 +128,45 @@ def test_a_damaged_header_is_not_the_end(devel_site: DevelSite) -> None:
 def test_data_after_the_end(devel_site: DevelSite) -> None:
     devel_site.install("rocm-sdk-devel", devel_files(make_archive([INIT]) + b"more"))
     refused(devel_site, "there is data after its end")
+
+
+@pytest.mark.parametrize("name", ["_devel.tar", "_devel.tar.xz", "_devel.tar.zst"])
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_most_zeros_behind_the_end_and_one_more(make_site: Callable[..., DevelSite], name: str, more: int) -> None:
+    site = make_site()
+    site.install_sdk()
+    data = make_archive([INIT])
+    used = len(data.rstrip(b"\0"))
+    used += -used % tarfile.BLOCKSIZE
+    whole = data[:used] + bytes((1 << 24) + tarfile.BLOCKSIZE + more)  # the first block says that the archive ends
+    site.install("rocm-sdk-devel", devel_files(packed(whole, name), name))
+    if more:
+        refused(site, f"{name} is damaged: more than 16 MB are behind its last member")
+    else:
+        site.command("init")
+
+
+def packed(data: bytes, name: str) -> bytes:
+    """Return an archive as its name says."""
+    if name.endswith(".xz"):
+        return lzma.compress(data, preset=0)
+    return bytes(import_zstd().compress(data)) if name.endswith(".zst") else data
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_most_files_and_directories_and_one_more(tmp_path: Path, more: int) -> None:
+    """A header names 60 directories that are above it."""
+    path, deep = tmp_path / "_devel.tar", "/".join(["d"] * 60)
+    number, rest = divmod((1 << 18) - 2, 62)
+    members = [INIT, *(member(f"{TREE}/{each}/{deep}/x") for each in range(number))]
+    members += [member(f"{TREE}/rest{each}") for each in range(rest + more)]
+    path.write_bytes(make_archive(members))
+    with Archive(str(path)) as archive:
+        if more:
+            with pytest.raises(BadArchiveError, match="beyond the 262,144 files and directories that a tree may have"):
+                list(archive.members())
+        else:
+            assert len(list(archive.members())) == (1 << 18) - 1  # the tree itself comes with it
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 10240, gzip.compress(b"tar", mtime=0), b"PK\3\4" + b"x" * 2000])
