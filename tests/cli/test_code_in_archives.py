@@ -1,6 +1,9 @@
 """`rocm-sdk code` of directories, wheels, zip files and tar archives: read without unpacking, whatever they claim."""
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import random
 import struct
@@ -230,6 +233,44 @@ def test_a_bomb_with_right_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RocmSdkError, match="has no room for them") as raised:
         code_of_stream("x.zip/lib.co", chunks(), 1 << 30)
     assert raised.value.code == "E-FILE-007"
+
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize("name", ["x.whl", "x.tar.gz", "x.tar.xz", "x.tar.bz2", "x.tar.zst"])
+@pytest.mark.parametrize(
+    ("sizes", "is_refused"),
+    [([65], True), ([63], False), ([40, 40, 40], True), ([20, 20, 20], False)],
+    ids=["one", "a small one", "together", "small ones together"],
+)
+def test_what_a_few_bytes_become(tmp_path: Path, name: str, sizes: list[int], is_refused: bool) -> None:
+    """Members are unpacked as far as `check` unpacks those of a wheel."""
+    path, elf = tmp_path / name, Path("/bin/true").read_bytes()[:64]
+    members = [(f"x/{number}.co", elf + bytes(size * MEGABYTE - 64)) for number, size in enumerate(sizes)]
+    if name.endswith(".whl"):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for each, data in members:
+                archive.writestr(each, data)
+    else:
+        with tarfile.open(tmp_path / "x.tar", "w") as made:
+            for each, data in members:
+                info = tarfile.TarInfo(each)
+                info.size = len(data)
+                made.addfile(info, io.BytesIO(data))
+        packers = {".gz": gzip, ".xz": lzma, ".bz2": bz2, ".zst": import_zstd()}
+        path.write_bytes(packers[path.suffix].compress((tmp_path / "x.tar").read_bytes()))
+    said = ask(path).stderr
+    assert (said.count("more than 256 times") == 1) == is_refused, said
+    assert ("fix: unpack it and ask about the directory" in said) == is_refused
+
+
+def test_what_shrinks_as_code_does(tmp_path: Path) -> None:
+    """Above 64 MB, what shrinks 100 times is read."""
+    path = tmp_path / "x.zip"
+    part = os.urandom(10_000) + bytes(990_000)
+    one_member(path, CONTENT + part * 70)
+    assert "256 times" not in ask(path).stderr
 
 
 def test_an_encrypted_member(tmp_path: Path) -> None:

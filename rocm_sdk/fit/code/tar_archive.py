@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,8 +14,9 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from rocm_sdk import _native
 from rocm_sdk.base.zstd import ZSTD_FIX, import_zstd
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.fit.code.archive_errors import damage, of_reading, unread
+from rocm_sdk.fit.code.archive_errors import of_reading, unread
 from rocm_sdk.fit.code.tar_reader import TarReader
+from rocm_sdk.fit.code.zip_file import refuse_swollen
 
 from .candidate import HEAD_SIZE, is_candidate
 from .member import chunks_of, code_of_stream
@@ -34,7 +36,6 @@ _READERS: dict[bytes, _Reader] = {
 # Further errors of tarfile, for headers that are damaged.
 _DAMAGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError)
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_LARGEST = 256 << 30  # bytes of all members of a compressed archive
 
 
 def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
@@ -65,11 +66,11 @@ def _reader_of(path: str, head: bytes) -> _Reader | tuple[None, type[Exception]]
 
 
 def _codes(path: str, file: IO[bytes], archive: TarReader, is_compressed: bool) -> Iterator[Found]:
-    total = 0
+    total, packed = 0, os.path.getsize(path)
     for member in archive.members():
         total += member.size
-        if is_compressed and total > _LARGEST:
-            raise damage(path, "its members have more bytes than any installation")
+        if is_compressed:
+            refuse_swollen(path, "its members have", packed, total)
         if not member.isreg() or member.issparse() or member.size < HEAD_SIZE:
             continue
         name = f"{path}/{member.name}"

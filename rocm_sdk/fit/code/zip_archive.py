@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.code.archive_errors import damage, of_reading, unread
-from rocm_sdk.fit.code.zip_file import DAMAGE, LOCAL_HEADER, open_zip
+from rocm_sdk.fit.code.zip_file import DAMAGE, LOCAL_HEADER, Swelling, open_zip
 
 from .candidate import HEAD_SIZE, is_candidate
 from .member import chunks_of, code_of_stream
@@ -28,21 +28,27 @@ _ENCRYPTED = 1
 
 def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
     """Yield the code of the members that may hold any, in the order of their names."""
+    swelling = Swelling(path)
     with open_zip(path, file) as archive:
         for member in sorted(archive.infolist(), key=lambda each: each.filename):
             if member.filename.endswith("/") or member.file_size < HEAD_SIZE:
                 continue
             name = f"{path}/{member.filename}"
             try:
-                found = _code_of(file, archive, member, name)
+                found = _code_of(file, archive, member, name, swelling)
             except (RocmSdkError, *DAMAGE, OSError) as error:
-                yield of_reading(name, error, "it cannot be read from the archive")
+                refused = of_reading(name, error, "it cannot be read from the archive")
+                yield refused
+                if refused.path == path:
+                    return
             else:
                 if found is not None:
                     yield found
 
 
-def _code_of(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> _native.DeviceCode | None:
+def _code_of(
+    file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, swelling: Swelling
+) -> _native.DeviceCode | None:
     if member.flag_bits & _ENCRYPTED:
         raise unread(name, "it is encrypted")
     if member.compress_type == zipfile.ZIP_STORED:
@@ -57,6 +63,7 @@ def _code_of(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, 
         head = stream.read(HEAD_SIZE)
         if not is_candidate(head):
             return None
+        swelling.count(member, name)
         return code_of_stream(name, chunks_of(head, stream), member.file_size)
 
 

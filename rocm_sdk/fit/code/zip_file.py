@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from rocm_sdk.errors import RocmSdkError
 
-from .archive_errors import damage, of_reading
+from .archive_errors import damage, of_reading, unread
 
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 _END, _END_SIZE, _LONGEST_COMMENT = b"PK\x05\x06", 22, 0xFFFF
@@ -20,6 +20,8 @@ _END_64_SIZE, _ENTRY_SIZE = 56, 46
 # docs/limits.md has these limits and their reasons.
 _MEMBER_LIMIT = 1 << 17
 _LARGEST_DIRECTORY = 32 << 20  # bytes
+# The ratios of a member and of all together, as of compressed bundles of GPU code (csrc/device_code/bundle.c).
+_READ_RATIO, _ANY_RATIO_UP_TO = 256, 64 << 20
 
 # The errors of zipfile for members that are damaged, encrypted or of an unknown method; and OSError without a number.
 DAMAGE = (
@@ -37,6 +39,27 @@ def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
     except (RocmSdkError, *DAMAGE, OSError) as error:
         raise of_reading(path, error, "no usable zip file") from error
     return archive
+
+
+class Swelling:
+    """The refusal of members that a few bytes become: 4 MB of zeros would take as long as 4 GB of code."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._packed = self._plain = 0  # bytes of the members that are read
+
+    def count(self, member: zipfile.ZipInfo, name: str) -> None:
+        """Count a member that is to be read. Raise BadArchiveError, which has the archive's path for all together."""
+        self._packed += member.compress_size
+        self._plain += member.file_size
+        refuse_swollen(name, "it unpacks to", member.compress_size, member.file_size)
+        refuse_swollen(self._path, "the members that are read unpack to at least", self._packed, self._plain)
+
+
+def refuse_swollen(name: str, what: str, packed: int, plain: int) -> None:
+    """Raise BadArchiveError if so many bytes are not to be unpacked from so few."""
+    if plain > max(packed * _READ_RATIO, _ANY_RATIO_UP_TO):
+        raise unread(name, f"{what} {plain} bytes, more than {_READ_RATIO} times its {packed}, and than 64 MB")
 
 
 def _check_directory(file: BinaryIO, path: str) -> None:

@@ -15,9 +15,9 @@ from typing import IO, NamedTuple
 from rocm_sdk._native import begins_as_elf
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.fit.code.archive_errors import damage, of_reading, refusal, unread
+from rocm_sdk.fit.code.archive_errors import damage, of_reading, refusal
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
-from rocm_sdk.fit.code.zip_file import DAMAGE, open_zip
+from rocm_sdk.fit.code.zip_file import DAMAGE, Swelling, open_zip
 from rocm_sdk.fit.image_kinds import DIRECTORY
 from rocm_sdk.installed.walking import DEPTH_LIMIT
 from rocm_sdk.terminal.progress import Wait, waiting
@@ -28,8 +28,6 @@ _ELF = b"\x7fELF"
 _ENDINGS = (".dat", ".dat.zlib", ".co", ".hsaco", ".kpack")
 _DATABASES = (".db", ".kdb", ".fdb.txt", ".db.txt")
 _RATIO = 1032  # deflate cannot do better
-# The ratios of a member and of all together, as of compressed bundles of GPU code (csrc/device_code/bundle.c).
-_READ_RATIO, _ANY_RATIO_UP_TO = 256, 64 << 20
 _HEADERS = 1 << 20  # bytes of METADATA that are read
 _HEAD = 64
 _BUFFER = 1 << 20
@@ -91,7 +89,7 @@ class _Writer:
         self._archive, self._path, self._root, self._wait = archive, path, root, wait
         self._made = {root}
         self._room = _free(root)
-        self._packed = self._plain = 0  # bytes of the members that are read
+        self._swelling = Swelling(path)
         self.files: list[str] = []
         self.left_broken = self._broken = 0
 
@@ -114,10 +112,10 @@ class _Writer:
             elif parts[-1].endswith(_DATABASES):
                 self._write(parts)
             elif parts[-1].endswith(_ENDINGS):
-                self._count(member, name)
+                self._swelling.count(member, name)
                 self._write(parts, head, stream, member.file_size)
             elif head.startswith(_ELF) and not parts[-1].endswith(CODE_ENDINGS) and not self._is_left(head):
-                self._count(member, name)
+                self._swelling.count(member, name)
                 self.files.append(self._write(parts, head, stream, member.file_size))
             self._wait.step(amount=member.file_size - stream.tell())
 
@@ -129,13 +127,6 @@ class _Writer:
         is_left = self._broken > _BROKEN_LIMIT
         self.left_broken += is_left
         return is_left
-
-    def _count(self, member: zipfile.ZipInfo, name: str) -> None:
-        """Refuse members that a few bytes become: 4 MB of zeros would take as long as 4 GB of code."""
-        self._packed += member.compress_size
-        self._plain += member.file_size
-        _refuse_swollen(name, "it unpacks to", member.compress_size, member.file_size)
-        _refuse_swollen(self._path, "the members that are read unpack to at least", self._packed, self._plain)
 
     def _write(self, parts: list[str], head: bytes = b"", stream: IO[bytes] | None = None, size: int = 0) -> str:
         """Write a member, and return its path. The zip reader stops at the size that the wheel's list says."""
@@ -158,11 +149,6 @@ class _Writer:
         if directory not in self._made:
             os.makedirs(directory, exist_ok=True)
             self._made.add(directory)
-
-
-def _refuse_swollen(name: str, what: str, packed: int, plain: int) -> None:
-    if plain > max(packed * _READ_RATIO, _ANY_RATIO_UP_TO):
-        raise unread(name, f"{what} {plain} bytes, more than {_READ_RATIO} times its {packed}, and than 64 MB")
 
 
 def _free(directory: str) -> int:
