@@ -17,7 +17,11 @@ from programs import completed
 from sample_devel import as_root
 from sample_site import clean_environment
 
+from rocm_sdk.fit.verdicts import Question, judge
 from rocm_sdk.fit.verdicts.subject import open_subject
+from rocm_sdk.installed import installer
+from rocm_sdk.installed.installer import installation_facts
+from rocm_sdk.installed.view import current
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
 SCRATCH = "rocm-sdk-check-"
@@ -121,6 +125,79 @@ def test_a_wheel_of_many_members(tmp_path: Path) -> None:
     assert end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime < 2 * MANY / 10_000
 
 
+SHORT = Path("/bin/true").read_bytes()[:64]  # begins as a library, and is none
+
+
+def test_what_fixes_need_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each broken library, all files beside it were listed, and the installer's settings read."""
+    asked = []
+
+    def counted(*words: object) -> dict[str, str]:
+        asked.append(words)
+        return installation_facts(*words)  # type: ignore[arg-type]
+
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {f"x/{number}.so": SHORT for number in range(1000)})
+    question = Question(("gfx1030",), current())
+    monkeypatch.setattr(installer, "installation_facts", counted)
+    verdict = judge(str(path), question)
+    assert [each.code for each in verdict.problems] == ["E-LIB-006"]
+    assert verdict.problems[0].cause.endswith(", and 999 more files")
+    assert len(asked) <= 3
+
+
+def test_faults_of_gpu_code_are_told_without_asking_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(*words: object) -> dict[str, str]:
+        asked.append(words)
+        return installation_facts(*words)  # type: ignore[arg-type]
+
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {f"x/{number}.co": SHORT for number in range(300)})
+    monkeypatch.setattr(installer, "installation_facts", counted)
+    verdict = judge(str(path), Question(("gfx1030",), current()))
+    assert len(verdict.problems) == 300
+    assert len(asked) <= 3
+
+
+LIBRARIES, PLACES = 2048, 32_768
+
+
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize("kind", ["libraries", pytest.param("files", marks=pytest.mark.slow), "directories"])
+def test_the_most_that_is_unpacked_and_one_more(call: Call, tmp_path: Path, kind: str, more: int) -> None:
+    """Nothing of a refused wheel is left."""
+    place = tmp_path / "place"
+    place.mkdir()
+    deep = "/".join(["d"] * 99)
+    names = {
+        "libraries": [f"x/{number}.so" for number in range(LIBRARIES + more)],
+        "files": [f"x/{number}.dat" for number in range(PLACES - 8 + more)],
+        # 100 directories and a file each, and the rest in the first one
+        "directories": [
+            *(f"{number}/{deep}/x.dat" for number in range(PLACES // 801)),
+            *(f"0/{deep}/{number}.dat" for number in range(PLACES % 801 + more)),
+        ],
+    }[kind]
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", dict.fromkeys(names, SHORT))
+    said = call("check", str(path), *GPU, TMPDIR=str(place))
+    wanted = {
+        "libraries": "it has more than 2,048 libraries and programs",
+        "files": "what is read of it takes as long as more than 32,768 files",
+    }
+    is_refused = f"{path}: {wanted.get(kind, wanted['files'])} [E-CODE-004]" in said.stderr
+    assert is_refused == bool(more), said.stderr
+    assert ("fix: unpack it and ask about the directory" in said.stderr) == bool(more)
+    assert list(place.iterdir()) == []
+
+
+def test_the_printed_fix_of_a_large_wheel(call: Call, tmp_path: Path) -> None:
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {f"x/{number}.so": SHORT for number in range(LIBRARIES + 1)})
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    said = call("check", str(tmp_path / "unpacked"), *GPU)
+    assert f"and {LIBRARIES} more files" in said.stdout
+
+
 # ---- what is left
 
 
@@ -130,8 +207,9 @@ def large(tmp_path: Path) -> Path:
     so = compile_library(tmp_path / "app.so", None).read_bytes()
     path = tmp_path / "large-1-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
-        for number in range(8000):
+        for number in range(2000):
             archive.writestr(f"x/lib{number}.so", so[:4096])
+            archive.writestr(f"x/{number}.dat", so[:4096])
     return path
 
 

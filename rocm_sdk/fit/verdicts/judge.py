@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Coverage
     from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
+    from rocm_sdk.problems.problem import Known
 
 _OF_MISSING = frozenset({"E-LIB-002", "E-LIB-003"})
 _OF_BUILDS = frozenset({"E-PKG-026", "E-PKG-029"})
@@ -107,7 +108,7 @@ def judge(word: str | None, question: Question) -> Verdict:
         code = _named(subject, judge_code(subject.directories, question.gpus, installed, has_comgr=has_comgr))
         is_told = any("with glibc" in each.facts["detail"] for each in found)  # what follows from an older glibc
         found += [each for each in host.problems if not (is_told and each.code == "E-LIB-005")]
-        found += _faults(subject, host, code.coverage)
+        found += _faults(subject, host, code.coverage, question.installed.known)
         if subject.kind == "file" and not host.files and not code.coverage.faults:
             found += _of_no_kind(subject.name)
         if any(library.name == "MIOpen" for library in code.coverage.libraries):
@@ -116,7 +117,7 @@ def judge(word: str | None, question: Question) -> Verdict:
         found += code.problems
         if against.installed is not None and with_code(code.coverage):
             found += place_problems(against.installed)
-        if of_builds := list(_of_builds(alone)):  # the lack of CUDA follows
+        if of_builds := list(_of_builds(alone, host)):  # the lack of CUDA follows
             found = [*of_builds, *(each for each in found if each.code not in _OF_MISSING)]
         if subject.distribution in OF_TORCH and subject.kind == "distribution" and (lack := unmet()) is not None:
             found.append(problem("W-PKG-027", **lack))
@@ -124,7 +125,8 @@ def judge(word: str | None, question: Question) -> Verdict:
             found += framework_problems(question.installed, (subject.distribution,))
         is_empty = promises_code(alone.tag) and not alone.files and not alone.broken
         lacks = f"none of its files is a library, and {alone.tag} is for wheels with modules" if is_empty else None
-        loaded = [file.path for file in host.files if file.path in set(alone.files)]  # others are for other makers
+        own = set(alone.files)
+        loaded = [file.path for file in host.files if file.path in own]  # others are for other makers
         if alone.tag and (detail := lacks or broken_glibc(alone.tag, loaded)) is not None:
             facts = {"distribution": alone.distribution, "version": alone.version}
             found.append(problem("W-PKG-030", None, None, detail=detail, **facts))
@@ -153,28 +155,30 @@ def _by_name(subject: Subject) -> Iterator[Problem]:
         yield problem("E-PKG-020", subject.name, path=subject.name, detail=detail)
 
 
-def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem]:
+def _faults(subject: Subject, host: Host, covered: Coverage, known: Known) -> Iterator[Problem]:
     """Yield the faults of GPU code and tables.
 
-    Faults of files that the linker would refuse are left out: they are said already.
+    Faults of files that the linker would refuse are left out: they are said already. known: see `problem`.
     """
     said = {os.path.realpath(file.path) for file in host.files if file.fault is not None}
     for fault in covered.faults:
         if os.path.realpath(fault.path) not in said:
             shown = subject.shown(fault.path)
-            yield problem(fault.code, shown, library=shown, detail=subject.shown(fault.message))
+            yield problem(fault.code, shown, None, known, library=shown, detail=subject.shown(fault.message))
 
 
-def _of_builds(subject: Subject) -> Iterator[Problem]:
+def _of_builds(subject: Subject, host: Host) -> Iterator[Problem]:
     """Yield the problem that a subject is built for CUDA or without GPUs, or for CUDA a distribution that it requires.
 
-    The subject is a distribution or a wheel.
+    The subject is a distribution or a wheel. Files that the linker would refuse say nothing.
     """
     if not subject.distribution:
         return
     name, version, required = subject.distribution, subject.version, subject.needed_too
     is_installed = subject.kind == "distribution"
-    build = proved_build(claimed_build(name, version, required, subject.version_file), subject.files)
+    refused = {file.path for file in host.analysis.files if file.fault is not None}
+    sound = (path for path in subject.files if path not in refused)
+    build = proved_build(claimed_build(name, version, required, subject.version_file), sound)
     came = _way_of(find(name)) if build is not None and is_installed else ""
     if (of_itself := problem_of_build(name, version, build, came)) is not None:
         yield of_itself

@@ -64,7 +64,7 @@ def _unnamed(subject: Subject, rows: Mapping[str, HostFile], failing: list[HostF
     names = {row.path: os.path.basename(row.path).partition(".so")[0].removeprefix("lib").encode() for row in failing}
     wanted, left = set(names.values()), _SOURCES_LIMIT
     with suppress(RocmSdkError, OSError):
-        for text in _texts(subject, (row.path for row in rows.values() if row.path not in names)):
+        for text in _texts(subject, (row.path for row in rows.values() if not (row.path in names or row.fault))):
             wanted -= {name for name in wanted if name in text}
             left -= len(text)
             if left < 0 or not wanted:

@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 from rocm_sdk._native import begins_as_elf
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.fit.code.archive_errors import damage, of_reading, refusal
+from rocm_sdk.fit.code.archive_errors import damage, of_reading, refusal, unread
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.code.zip_file import DAMAGE, Swelling, open_zip
 from rocm_sdk.fit.image_kinds import DIRECTORY
@@ -31,6 +31,8 @@ _RATIO = 1032  # deflate cannot do better
 _HEADERS = 1 << 20  # bytes of METADATA that are read
 _HEAD = 64
 _BUFFER = 1 << 20
+_MOST_LIBRARIES = 2048  # each takes 90 kB of memory
+_MOST_PLACES, _DIRECTORY = 32_768, 8  # files; what a directory counts, as each above it
 _BROKEN_LIMIT = 64  # libraries that their first bytes refuse, and that are written all the same: others may need them
 
 
@@ -90,6 +92,7 @@ class _Writer:
         self._made = {root}
         self._room = _free(root)
         self._swelling = Swelling(path)
+        self._places = 0
         self.files: list[str] = []
         self.left_broken = self._broken = 0
 
@@ -117,6 +120,8 @@ class _Writer:
             elif head.startswith(_ELF) and not parts[-1].endswith(CODE_ENDINGS) and not self._is_left(head):
                 self._swelling.count(member, name)
                 self.files.append(self._write(parts, head, stream, member.file_size))
+                if len(self.files) > _MOST_LIBRARIES:
+                    raise unread(self._path, f"it has more than {_MOST_LIBRARIES:,} libraries and programs")
             self._wait.step(amount=member.file_size - stream.tell())
 
     def _is_left(self, head: bytes) -> bool:
@@ -135,6 +140,7 @@ class _Writer:
             why = f"the members that are read take more bytes than {place} has; TMPDIR names another place"
             raise refusal(self._path, why)
         self._room -= size
+        self._count_places(1)
         self._make_directory(parts[:-1])
         target = os.path.join(self._root, *parts)
         with open(target, "xb") as file:
@@ -147,8 +153,14 @@ class _Writer:
     def _make_directory(self, parts: list[str]) -> None:
         directory = os.path.join(self._root, *parts)
         if directory not in self._made:
+            self._count_places(_DIRECTORY * len(parts))
             os.makedirs(directory, exist_ok=True)
             self._made.add(directory)
+
+    def _count_places(self, number: int) -> None:
+        self._places += number
+        if self._places > _MOST_PLACES:
+            raise unread(self._path, f"what is read of it takes as long as more than {_MOST_PLACES:,} files")
 
 
 def _free(directory: str) -> int:
