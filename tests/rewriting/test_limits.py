@@ -21,7 +21,7 @@ from rocm_sdk import BadLibraryError, RewriteError, device_code
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.__main__ import main
 from rocm_sdk_build.code.bundles import HOLE_LIMIT, PLAIN_LIMIT, RATIO_LIMIT
-from rocm_sdk_build.code.elf64 import SHT_RELR, Elf, pack_sections, read_elf
+from rocm_sdk_build.code.elf64 import SHT_NOTE, SHT_RELR, Elf, pack_sections, read_elf
 from rocm_sdk_build.code.kpack import CONTENTS_LIMIT, KERNEL_LIMIT, pack
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 
@@ -143,6 +143,12 @@ def one_blob_too_many(path: Path) -> Path:
     return write_kpack(path, table([0]), [{"offset": 64, "size": 0}] * (KERNEL_LIMIT + 1))
 
 
+def one_field_too_many(path: Path) -> Path:
+    fields = {"toc": table([0]), "blobs": [{"offset": 64, "size": 0}], "gfx_arches": ["gfx1030"]}
+    path.write_bytes(header(64) + pack(fields | {f"x{number}": 1 for number in range(126)}))
+    return path
+
+
 def contents_too_large(path: Path) -> Path:
     write_kpack(path, table([0]), [{"offset": 64, "size": 0}])
     os.truncate(path, 64 + CONTENTS_LIMIT + 1)
@@ -204,6 +210,7 @@ HOSTILE: tuple[tuple[Callable[[Path], Path], str], ...] = (
     (overlapping_blobs, "its blobs overlap at byte 65"),
     (one_kernel_too_many, "262145 keys, more than the limit of 262144"),
     (one_blob_too_many, "262145 blobs, more than the limit of 262144"),
+    (one_field_too_many, "129 fields, more than the limit of 128"),
     (contents_too_large, "has 33554433 bytes, more than the limit of 33554432"),
     (a_bundle_of_6_gb_of_zeros, "has 200000 compressed bytes, which claim to be 6442450944; --force takes it"),
     (a_bundle_above_the_ratio, "has 300000 compressed bytes, which claim to be 76800001"),
@@ -296,6 +303,7 @@ LOWERED = (
     ("elf64._SEGMENT_LIMIT", lambda elf: len(elf.segments), "more headers than a library"),
     ("elf64._WHOLE_LIMIT", lambda elf: elf.sections[elf.names_index].size, "any such"),
     ("wrappers._RELR_LIMIT", lambda elf: next(s.size for s in elf.sections if s.type == SHT_RELR), "any such"),
+    ("header_room._NEAR_LIMIT", lambda elf: sum(s.type == SHT_NOTE for s in elf.sections), "more notes stand where"),
     ("rewrite.IMAGE_LIMIT", lambda _: 2, "has 2 code objects, more than the limit of 1"),
 )
 
@@ -316,6 +324,16 @@ def test_the_limit_and_one_more(
     assert not (tmp_path / "new").exists()
     # The new file has a section and two segments more.
     monkeypatch.setattr(limit, size + 2 if name in ("elf64._SECTION_LIMIT", "elf64._SEGMENT_LIMIT") else size)
+    rewrite_file(str(path), str(tmp_path / "new"), wish)
+
+
+def test_the_most_relocations_of_a_wrapper_and_one_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = library(tmp_path / "libx.so", [PLAIN], "-Wl,-z,nopack-relative-relocs")
+    wish = Wish(("gfx1030",), check_loading=False)
+    monkeypatch.setattr("rocm_sdk_build.code.wrappers._ADDEND_LIMIT", 0)
+    with pytest.raises(RewriteError, match="is relocated too often"):
+        rewrite_file(str(path), str(tmp_path / "new"), wish)
+    monkeypatch.setattr("rocm_sdk_build.code.wrappers._ADDEND_LIMIT", 1)
     rewrite_file(str(path), str(tmp_path / "new"), wish)
 
 

@@ -387,6 +387,28 @@ def test_texts_of_pkgconfig_that_take_too_much(tmp_path: Path) -> None:
     assert any("more texts: not read to the end" in each for each in limited_test(prefix.root)[1])
 
 
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize("kind", ["a text", "a text of pkg-config", "blocks", "packages"])
+def test_one_beyond_each_limit(tmp_path: Path, kind: str, more: int) -> None:
+    prefix = Made(tmp_path)
+    prefix.file("include/hip/hip_runtime.h", "")
+    place, text = {
+        "a text": ("lib/cmake/hip/hip-config.cmake", "#" + "x" * ((1 << 21) - 2 + more)),
+        "a text of pkg-config": ("lib/pkgconfig/hip.pc", "#" + "x" * ((1 << 16) - 1 + more)),
+        "blocks": (
+            "lib/cmake/hip/hip-config.cmake",
+            "block()\n" * (23 + more) + "set(x y)\n" + "endblock()\n" * (23 + more),
+        ),
+        "packages": (
+            "lib/cmake/hip/hip-config.cmake",
+            DEPENDENCY + "".join(f"find_package(hip{number} REQUIRED)\n" for number in range(128 + more)),
+        ),
+    }[kind]
+    prefix.file(place, text)
+    not_tried = limited_test(prefix.root)[1]
+    assert any(each.startswith(f"{place}: not read to the end") for each in not_tried) == bool(more)
+
+
 def test_targets_that_were_not_read_are_not_missing(tmp_path: Path) -> None:
     """The text that defines a target may lie behind those that are read."""
     prefix = Made(tmp_path)

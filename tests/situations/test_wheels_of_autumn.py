@@ -80,6 +80,17 @@ def failing_library(path: Path, what: str) -> Path:
     return made
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_more_sources_than_are_searched(tmp_path: Path, call: Call, more: int) -> None:
+    """What was not searched may name the library."""
+    module = compile_library(tmp_path / "_c.so", None, MODULE)
+    part = failing_library(tmp_path / "libPluginForTests.so", "function")
+    files = {"pkg/_c.so": module, "pkg/plugins/libPluginForTests.so": part, "pkg/x.py": b"#" * ((64 << 20) + more)}
+    verdict = document(call, packed(tmp_path, files))
+    assert ("nothing in the package names it" in str(verdict["verdict"])) == (not more)
+    assert verdict["loads"] is (not more)
+
+
 @pytest.mark.parametrize("what", ["function", "library"])
 def test_a_part_that_nothing_imports(tmp_path: Path, call: Call, what: str) -> None:
     """fbtriton, mojolearn: plug-ins for tests, and an adapter that another package opens."""
