@@ -32,17 +32,19 @@ def refusal(place: str) -> str | None:
 
 
 def scratch_place() -> str:
-    """Return the directory for temporary files that are loaded: that of all, or the next one that is such a place.
+    """Return the directory for temporary files that are loaded: that of all, or the next where others replace nothing.
 
-    Raises PermissionError, which says what is wrong with the first.
+    Raises PermissionError, which says what is wrong with the first, if there is none.
     """
     import tempfile  # here: `rocm-sdk run` asks for no such place
 
-    first = tempfile.gettempdir()
-    for place in (first, *FURTHER_PLACES):
+    first = os.path.abspath(tempfile.gettempdir())
+    if not os.path.isdir(first) or (why := refusal(first)) is None:
+        return first
+    for place in FURTHER_PLACES:
         if os.access(place, os.W_OK | os.X_OK) and refusal(place) is None:
             return place
-    raise PermissionError(errno.EPERM, refusal(first) or os.strerror(errno.EACCES), first)
+    raise PermissionError(errno.EPERM, why, first)
 
 
 def private_directory() -> str | None:

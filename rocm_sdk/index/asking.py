@@ -7,11 +7,11 @@ import os
 import re
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
 from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.own_place import scratch_place
 from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.starting import Done, run
 from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
@@ -235,13 +235,14 @@ def start_options(destination: Destination, index: Index | None, limits: tuple[s
     environment = _limits(destination, limits) | environment
     with ExitStack() as block:
         try:
-            scratch = block.enter_context(scratch_directory(Path(gettempdir()).resolve(), SCRATCH))
+            scratch = block.enter_context(scratch_directory(Path(scratch_place()).resolve(), SCRATCH))
             (scratch / "sitecustomize.py").write_text(_FOR_PIP)
             (scratch / "start").mkdir()
         except OSError as error:
             why = f"{destination.installer} needs a directory for temporary files, and none can be made: {error}"
             raise InstallRefusedError(why, "TMPDIR names another place") from error
-        environment |= {"TMPDIR": f"{scratch}", "PYTHONPATH": f"{scratch}:{environment.get('PYTHONPATH', '')}"}
+        modules = [str(scratch), *filter(None, [environment.get("PYTHONPATH")])]
+        environment |= {"TMPDIR": str(scratch), "PYTHONPATH": os.pathsep.join(modules)}
         watch = watch_of(destination.installer, "its indexes" if index is None else index.shown)
         directory = f"{scratch}/start" if destination.installer == "pip" else None
         yield {"base": environment, "directory": directory, "watch": watch}

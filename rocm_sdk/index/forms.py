@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from tempfile import gettempdir
 
+from rocm_sdk.base.own_place import scratch_place
 from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
@@ -117,7 +117,7 @@ def _uv_lock(choice: Choice, destination: Destination, index: Index) -> str:
 
     Packages that are not of ROCm are from uv's own index.
     """
-    with scratch_directory(Path(gettempdir()), SCRATCH) as directory:
+    with scratch_directory(Path(scratch_place()), SCRATCH) as directory:
         (directory / "pyproject.toml").write_text(_project(choice, destination, index), encoding="utf-8")
         locking = ["uv", "lock", "--quiet", "--python", destination.python]
         run_installer(locking, destination, None, None, str(directory))
