@@ -164,6 +164,10 @@ test-c: ## run the C tests with gcc and with clang (VARIANTS=gcc chooses)
 sanitize: ## run the C tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) test-c VARIANTS=asan
 
+# Children of tests load beside threads that fork has left behind.
+sanitize-threads: ## run the C tests under ThreadSanitizer
+	@TSAN_OPTIONS="die_after_fork=0 report_thread_leaks=0 exitcode=66" $(MAKE) test-c VARIANTS=tsan
+
 fuzz: ## run each fuzz target for FUZZ_SECONDS=15
 	@$(INSTALL_PACKAGES) build clang
 	@$(MAKE) -j VARIANT=fuzz c-fuzzers
@@ -305,8 +309,10 @@ CC_install := cc
 CC_clang := clang
 CC_asan := clang
 CC_fuzz := clang
+CC_tsan := clang
 CC_aarch64 = aarch64-linux-gnu-gcc --sysroot=$(AARCH64_SYSTEM)
 INSTRUMENT_asan := $(SANITIZERS)
+INSTRUMENT_tsan := -fsanitize=thread
 INSTRUMENT_install := $(CPPFLAGS) $(CFLAGS)
 INSTRUMENT_fuzz := $(SANITIZERS) -fsanitize=fuzzer-no-link
 
@@ -432,5 +438,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: always help tests benchmarks packaging scripts setup demo wheel wheels generate tasks-alone release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched test-systems test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: always help tests benchmarks packaging scripts setup demo wheel wheels generate tasks-alone release release-files release-requirements install clean shared-library develop test-one in-place test test-all test-c test-foreign test-interpreters test-long test-touched test-systems test-wheels test-recipes sanitize sanitize-threads fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test setup-long run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

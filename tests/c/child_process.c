@@ -51,6 +51,13 @@ void require_contains(const char *file, int line, const char *text, const char *
     }
 }
 
+void skip_under_thread_sanitizer(const char *reason) {
+    if (UNDER_SANITIZER && !UNDER_ADDRESS_SANITIZER) {
+        (void)fprintf(stderr, "skipped: ThreadSanitizer: %s\n", reason);
+        skip();
+    }
+}
+
 void need_root(void) {
     if (geteuid() != 0) {
         (void)fprintf(stderr, "skipped: only root can become another user\n");

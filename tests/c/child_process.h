@@ -9,10 +9,16 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #define UNDER_ADDRESS_SANITIZER 1
+#define UNDER_SANITIZER         1
+#elif defined(__SANITIZE_THREAD__)
+#define UNDER_ADDRESS_SANITIZER 0
+#define UNDER_SANITIZER         1
 #elif defined(__has_feature)
 #define UNDER_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#define UNDER_SANITIZER         (UNDER_ADDRESS_SANITIZER || __has_feature(thread_sanitizer))
 #else
 #define UNDER_ADDRESS_SANITIZER 0
+#define UNDER_SANITIZER         0
 #endif
 
 /* Forks, runs `body(context)` and fails the calling test unless the child comes to its end within a minute. */
@@ -34,6 +40,9 @@ _Noreturn void skip_child(const char *reason);
 #define REQUIRE_CONTAINS(text, part) require_contains(__FILE__, __LINE__, text, part)
 
 void require_contains(const char *file, int line, const char *text, const char *part);
+
+/* Skips the test under ThreadSanitizer, for a reason that it has. */
+void skip_under_thread_sanitizer(const char *reason);
 
 /* Skips the test of another user than root. */
 void need_root(void);

@@ -157,6 +157,7 @@ static void check_fork(void *site) {
 }
 
 static void fork_waits_for_a_running_constructor(void **state) {
+    skip_under_thread_sanitizer("a child has the threads of its parent, for it");
     ON_SITE(check_fork, {.file = "libroctx64.so.4", .source = slow_library});
 }
 
@@ -180,6 +181,7 @@ static void check_fork_in_constructor(void *site) {
 }
 
 static void constructor_may_fork(void **state) {
+    skip_under_thread_sanitizer("it lets no process end within dlopen");
     ON_SITE(check_fork_in_constructor, {.file = "librocdecode.so.1", .source = ""},
             {.file = "libroctx64.so.4",
              .source = "void fork_from_constructor(void);\n"
@@ -304,8 +306,8 @@ static void check_forks(void *context) {
 
 /* ROCM_SDK_TEST_FORKS sets how many. */
 static void children_can_ask_the_linker(void **state) {
-    if (UNDER_ADDRESS_SANITIZER) {
-        (void)fprintf(stderr, "skipped: the locks of AddressSanitizer are not made for so many forks\n");
+    if (UNDER_SANITIZER) {
+        (void)fprintf(stderr, "skipped: the locks of a sanitizer are not made for so many forks\n");
         skip();
     }
     sample_site site = sample_site_new();
