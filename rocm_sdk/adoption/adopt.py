@@ -8,9 +8,11 @@ completes the work. Each step is on the disk before the next one begins, so that
 
 from __future__ import annotations
 
+import fcntl
 import os
 import posixpath
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,8 +20,9 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of
-from rocm_sdk.base.locking import lock_within
+from rocm_sdk.base.locking import Purpose, held, holder_of
 from rocm_sdk.base.own_wheels import install_command
+from rocm_sdk.base.value_text import harmless
 from rocm_sdk.installed.record import record_text, row_of
 
 from . import metadata, own_files
@@ -40,7 +43,9 @@ from .state import (
 
 _KEPT = "adopted"  # directory in the dist-info directory of `rocm`
 _PARTIAL = ".adopting"  # suffix of files that are being written
+_LOCK = ".rocm_sdk_adoption.lock"  # in site-packages, while an adoption runs, and after one that was killed
 _LOCK_SECONDS = 600.0  # that another process may change the same directory
+_PURPOSE = Purpose("changes the installed files", AdoptionError, is_needed=False, is_kept=False)
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -337,9 +342,9 @@ def _read(path: Path) -> bytes | None:
 
 @contextmanager
 def _locked(site: Path) -> Iterator[None]:
-    """Yield with a lock on the directory, if its file system can lock directories (NFS cannot).
+    """Yield with a lock of the directory, if its file system has locks.
 
-    Raises AdoptionError where another process holds it for longer than the limit.
+    Raises AdoptionError where another process holds it for longer than the limit, or a user who may not write there.
     """
     if not os.access(site, os.W_OK):
         raise AdoptionError(
@@ -347,14 +352,17 @@ def _locked(site: Path) -> Iterator[None]:
             "run this as the owner of the environment, or create one: python -m venv",
             str(site),
         )
-    descriptor = os.open(site, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        is_free = True
-        with suppress(OSError):
-            is_free = lock_within(descriptor, _LOCK_SECONDS)
-        if not is_free:
-            what = f"{site}: another process has changed it for more than {_LOCK_SECONDS:g} s"
-            raise AdoptionError(what, "wait for its end, and run this again", str(site))
-        yield
-    finally:
-        os.close(descriptor)
+    with held(_PURPOSE, f"{site}/{_LOCK}", _LOCK_SECONDS, lambda words: print(harmless(words), file=sys.stderr)):
+        descriptor = os.open(site, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with suppress(OSError):  # NFS cannot lock directories
+                try:  # as earlier versions of this package do
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    holder = holder_of(descriptor, str(site))
+                    if holder is not None and not holder.is_stranger:
+                        what = f"process {holder.pid} of {holder.user} has locked {site}"
+                        raise AdoptionError(what, _PURPOSE.patience, str(site)) from None
+            yield
+        finally:
+            os.close(descriptor)

@@ -10,13 +10,14 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 from rocm_sdk._native import sdk_facts, sdk_root
+from rocm_sdk.base.locking import held
 from rocm_sdk.errors import DevelopmentTreeError, PackageNotInstalledError, SystemManagedError
 from rocm_sdk.problems.fixes import install_fix, reinstall_fix
 from rocm_sdk.terminal.reporter import Reporter
 
 from .extract import Extraction, remove_archives
 from .layout import DISTRIBUTION, LOCK, find_archive, find_site, find_tree
-from .lock import exclusive
+from .lock import OF_TREE
 from .manifest import is_extracted_from, read_manifest
 from .preflight import explained, is_writable, require_writable
 from .record import Record
@@ -74,7 +75,7 @@ def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
         require_writable(site, record)
         # Errors are explained once more inside: there the files that fill the disk have not been removed yet.
         with (
-            exclusive(f"{site}/{LOCK}", request.timeout, reporter.say),
+            held(OF_TREE, f"{site}/{LOCK}", request.timeout, reporter.say),
             staging_directory(site) as staging,
             explained(site),
         ):

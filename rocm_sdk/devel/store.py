@@ -22,12 +22,13 @@ from typing import BinaryIO, NamedTuple
 
 from rocm_sdk.base.files import chunks_of
 from rocm_sdk.base.inside import open_inside, parent_inside
+from rocm_sdk.base.locking import held
 from rocm_sdk.base.moving import sync_file_system
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
 
 from .archive_rules import FILE, Member
 from .link_file import LINK_REFUSED, copy_file, link_or_copy
-from .lock import exclusive
+from .lock import OF_STORE
 from .manifest import Entry
 from .read_json import LIMIT, read_json
 from .record import Digest
@@ -105,7 +106,7 @@ class Store:
     @contextmanager
     def in_use(self, timeout: float, say: Callable[[str], None]) -> Iterator[None]:
         """Yield while nothing is pruned: a tree is made from the store."""
-        with exclusive(f"{self.directory}/{LOCK}", timeout, say, shared=True):
+        with held(OF_STORE, f"{self.directory}/{LOCK}", timeout, say, shared=True):
             yield
 
     def add(self, member: Member, path: str, read: ReadData) -> Entry:
@@ -199,7 +200,7 @@ class Store:
         say: called once for each foreign name, which is left alone.
         """
         self._require_writable()
-        with exclusive(f"{self.directory}/{LOCK}", timeout, say):
+        with held(OF_STORE, f"{self.directory}/{LOCK}", timeout, say):
             content = self.content()
             files = size = 0
             for name in content.partial:  # first: they may be second names of files

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from rocm_sdk.base.locking import held
 from rocm_sdk.base.moving import sync_file_system
 from rocm_sdk.errors import SystemManagedError
 from rocm_sdk.installed import sdk_metadata
@@ -14,7 +15,7 @@ from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import DeviceLinker
 from .layout import DEVICE_LINKS, LOCK, MANIFEST, NOTES, STAMP
 from .link_file import FileLinker
-from .lock import exclusive
+from .lock import OF_TREE
 from .manifest import Entry, read_manifest
 from .record import Record
 from .replace import replace_note, staging_directory
@@ -54,10 +55,10 @@ def update_tree(workspace: Workspace, tree: str, record: Record | None) -> LinkU
 
 
 def update_if_changed(site: str, tree: str, version: str, timeout: float, say: Callable[[str], None]) -> LinkUpdate:
-    """Take the lock and update the tree, if anything has changed. timeout, say: see `lock.exclusive`."""
+    """Take the lock and update the tree, if anything has changed. timeout, say: see `locking.held`."""
     if is_current(site, tree, version):
         return LinkUpdate(0, [], [])
-    with exclusive(f"{site}/{LOCK}", timeout, say), staging_directory(site) as staging:
+    with held(OF_TREE, f"{site}/{LOCK}", timeout, say), staging_directory(site) as staging:
         try:
             record = Record(devel_distribution(site).record)
         except SystemManagedError:

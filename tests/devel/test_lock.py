@@ -12,16 +12,19 @@ from pathlib import Path
 
 import pytest
 from ended import assert_failed
+from other_user import USER, OtherUser
 from sample_devel import DevelSite, sample_members
 
-from rocm_sdk.devel.lock import exclusive
+from rocm_sdk.base.locking import held
+from rocm_sdk.devel.lock import OF_STORE, OF_TREE
 from rocm_sdk.errors import DevelopmentTreeLockedError
 
 LOCK = ".rocm_sdk_devel.lock"
 HOLD = """
 import os, sys, time
-from rocm_sdk.devel.lock import exclusive
-with exclusive(sys.argv[1], 10, print):
+from rocm_sdk.base.locking import held
+from rocm_sdk.devel.lock import OF_TREE
+with held(OF_TREE, sys.argv[1], 10, print):
     {inside}
     print("held", flush=True)
     input()
@@ -80,6 +83,25 @@ def test_the_holder_is_named(devel_site: DevelSite) -> None:
         result = devel_site.command("init", "--timeout", "1.5", check=False)
     assert_failed(result, 1, f"waiting for process {process.pid} on ", "is not done after 1.5 s", "--timeout")
     assert devel_site.command("init").returncode == 0
+
+
+def test_a_user_who_may_only_read_holds_nothing_up(open_site: DevelSite, other_user: OtherUser) -> None:
+    """The file is as earlier versions made it. Its mode is corrected, so that he cannot do it again."""
+    open_site.install_sdk()
+    lock = open_site.path / LOCK
+    lock.touch(0o644)
+    take = "import fcntl, os, sys; fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX); print(flush=True)"
+    take += "; input()"
+    command = [other_user.python, "-I", "-c", take, lock]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, user=USER, group=USER, extra_groups=(), cwd="/", **pipes) as process:  # type: ignore[call-overload]
+        assert process.stdout.readline() == "\n"
+        refused = open_site.command("init", "--timeout", "60", check=False)
+        process.communicate("\n")
+    assert_failed(refused, 1, f"process {process.pid} of nobody, who may not write there, holds the lock {lock}")
+    denied = other_user.run("-I", "-c", take, lock)
+    assert denied.stderr.endswith(f"Permission denied: '{lock}'\n")
+    open_site.command("init")
 
 
 def test_a_holder_that_dies_lets_go(devel_site: DevelSite) -> None:
@@ -172,7 +194,7 @@ def test_a_lock_on_a_removed_file_is_none(devel_site: DevelSite, monkeypatch: py
         take_lock(descriptor, operation)
 
     monkeypatch.setattr(fcntl, "flock", remove_and_lock)
-    with exclusive(str(path), 10, print):
+    with held(OF_TREE, str(path), 10, print):
         assert not is_free(devel_site)
     assert is_free(devel_site)
 
@@ -197,12 +219,12 @@ def test_a_lock_file_with_another_name(devel_site: DevelSite) -> None:
 def test_the_holder_is_named_as_long_as_it_holds(tmp_path: Path) -> None:
     """Who holds it together with others is not named, and needs no permission to write."""
     lock = tmp_path / "lock"
-    with exclusive(str(lock), 1, print):
+    with held(OF_TREE, str(lock), 1, print):
         assert lock.read_text().startswith(f"process {os.getpid()} on ")
     assert lock.read_text() == ""
     lock.write_text("holder")
     lock.chmod(0o444)
-    with exclusive(str(lock), 1, print, shared=True), exclusive(str(lock), 1, print, shared=True):
+    with held(OF_STORE, str(lock), 1, print, shared=True), held(OF_STORE, str(lock), 1, print, shared=True):
         assert lock.read_text() == "holder"
     assert lock.read_text() == "holder"
 
@@ -211,9 +233,9 @@ def test_a_forked_child_closes_no_file_of_others(tmp_path: Path) -> None:
     """The numbers of locks that are released, or were not got, belong to other files afterwards."""
     lock = str(tmp_path / "lock")
     with (
-        exclusive(lock, 1, print),
+        held(OF_TREE, lock, 1, print),
         pytest.raises(DevelopmentTreeLockedError),
-        exclusive(lock, 0, print),
+        held(OF_TREE, lock, 0, print),
     ):
         pass
     files = [os.open(tmp_path / str(number), os.O_CREAT | os.O_WRONLY) for number in range(3)]

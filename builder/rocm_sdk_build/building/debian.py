@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
-from rocm_sdk.base.locking import lock_within
+from rocm_sdk.base.locking import Purpose, held
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.named_directory import output_directory
@@ -55,6 +55,7 @@ from .wish import Wish, is_loader
 _log = logging.getLogger(__name__)
 
 _LOCK_SECONDS = 3600.0  # the time that another process may work in the same cache: it fetches and unpacks gigabytes
+_PURPOSE = Purpose("works in this cache", lambda message, fix, _: PackagingError(message, fix))
 # Packages with the libraries that every system has.
 _BASE_PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
 
@@ -260,8 +261,5 @@ def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
 def _locked(source: Source) -> Iterator[None]:
     make_own(source.cache)
     make_own(source.directory)
-    with (source.directory / "lock").open("w") as lock:
-        if not lock_within(lock.fileno(), _LOCK_SECONDS):
-            what = f"{lock.name}: another process works in this cache for more than {_LOCK_SECONDS:g} s"
-            raise PackagingError(what, "wait for its end, and run this again")
+    with held(_PURPOSE, f"{source.directory}/lock", _LOCK_SECONDS, _log.info):
         yield
