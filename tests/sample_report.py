@@ -52,13 +52,13 @@ class Said(NamedTuple):
 def reinstalls(fix: str, *requirements: str) -> bool:
     """Return whether a fix is a command of an installer that installs exactly these packages again."""
     command = fix.partition(" #")[0].rstrip()
-    is_whole = "--force-reinstall" in command or "cp -a --remove-destination " in command
+    is_whole = "--force-reinstall" in command or "install --target " in command
     return " install " in command and is_whole and all(f" {each}" in command for each in requirements)
 
 
 def installs(fix: str, requirement: str) -> bool:
     """Return whether a fix is a command of an installer that installs just this requirement."""
-    command = fix.partition(" #")[0].partition(" && cp ")[0].rstrip()
+    command = fix.partition(" #")[0].partition(" && (tar ")[0].rstrip()
     return " install " in command and command.endswith(f" {shlex.quote(requirement)}")
 
 

@@ -103,7 +103,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(7, E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
         FIXES({ANY, WORDS, "{fix|rocm-sdk adopt}"}),
         "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, and uninstalling either removes the files of both.", "detail=rocm==7.10.0 and rocm-sdk-loader==1.2.3 claim the same files: rocm_sdk/__init__.py, rocm_sdk/__main__.py, rocm_sdk/_dist_info.py and 4 more", NULL)
-    ROW(8, W, PKG, 007, WARNING, "{path}{more} is left over from a package that is no longer installed", "no distribution owns it",
+    ROW(8, W, PKG, 007, WARNING, "{path}{more} is left over from {kind|a package that is no longer installed}", "no distribution owns it",
         FIXES({ANY, WORDS, "Find out who needs {$path}, and remove it if nobody does; {untried}"},
               {ANY, TRIED, "{removal|rm -r DIRECTORY}"},
               {ANY, TRIED, "rm -r {$path}"}),

@@ -8,11 +8,12 @@
 
 /* pip replaces whole directories of a --target directory, also those that packages share, and thereby removes the files
  * that other packages have in them. pip therefore fills a new directory, from which the files go to their places: each
- * replaces a file of its name, and the new directory goes once all are there. rmdir fails where somebody has files in a
- * directory of that name; an empty one may be of an earlier try. */
+ * replaces a file of its name, also where a link leads to another disk, and the new directory goes once all are there.
+ * Its second name says to rm that all of it was read: a pipe has the status of its last command alone. */
 #define TARGET(...)                                                                                                    \
-    "mkdir -p {$site}/.new && rmdir {$site}/.new && {$python} -m pip install --target {$site}/.new " __VA_ARGS__       \
-    " && cp -a --remove-destination {$site}/.new/. {$site} && rm -r {$site}/.new"
+    "d=$(mktemp -d {$site}/.new.XXXXXX) && {$python} -m pip install --target \"$d\" " __VA_ARGS__                      \
+    " && (tar -C \"$d\" -cf - . && mv \"$d\" \"$d.read\") | tar -C {$site} --keep-directory-symlink"                   \
+    " --no-overwrite-dir -xf - && rm -r \"$d.read\""
 
 /* pip would uninstall the package of that name in the running environment. */
 #define PREFIX "{$python} -m pip install --prefix {$environment} --ignore-installed "

@@ -29,7 +29,11 @@ Fault = tuple["Code", dict[str, object]]  # and facts
 def fault_of(path: str, file: RecordedFile, deep: bool) -> Fault | None:
     """Return the fault of a file; None if it has none. deep: its content is compared, too."""
     try:
-        return _fault_of(path, file, os.stat(path), deep)
+        fault = _fault_of(path, file, os.stat(path), deep)
+        if fault is not None and fault[0] in {"E-FILE-002", "E-FILE-003"} and _starts_with(path, _PROGRAM_MAGICS[0]):
+            parent, name = os.path.split(path)  # may be a user's own; no library has a name with a dot before it
+            fault[1]["aside"] = f"ln {quoted_for_shell(path)} {quoted_for_shell(free_name(f'{parent}/.{name}'))}"
+        return fault
     except (FileNotFoundError, NotADirectoryError):
         if os.path.islink(path):
             return no_file(path, f"a link to {os.readlink(path)}, which is not there")
@@ -52,15 +56,21 @@ def no_file(path: str, detail: str) -> Fault:
     facts = {"detail": detail, **(empty if is_directory else put_aside(path))}
     if is_directory and names_in(path):
         facts["untried"] = "RECORD does not say whose the files in it are"
+    if os.path.isfile(path) and not os.path.islink(path):
+        del facts["removal"]  # somebody's file
     return "E-FILE-009", facts
 
 
 def put_aside(path: str) -> dict[str, object]:
     """Return the facts of a fix that moves a name aside, and removes it once its package is installed again."""
+    other = quoted_for_shell(free_name(path))
+    return {"aside": f"mv {quoted_for_shell(path)} {other}", "removal": f"rm {other}"}
+
+
+def free_name(path: str) -> str:
+    """Return a name that no file has, for what is moved aside."""
     names = chain([f"{path}{ASIDE}"], (f"{path}{ASIDE}{number}" for number in count(2)))
-    other = next(name for name in names if not os.path.lexists(name))
-    words = [quoted_for_shell(each) for each in (path, other)]
-    return {"aside": f"mv {' '.join(words)}", "removal": f"rm {words[1]}"}
+    return next(name for name in names if not os.path.lexists(name))
 
 
 # Type of a file -> words.

@@ -127,10 +127,10 @@ def test_a_directory_of_no_environment(tmp_path: Path) -> None:
     site.install("rocm-sdk-core", core_files())
     site.install("rocm-sdk-libraries", {"_rocm_sdk_libraries/__init__.py": b""})
     command = fix(site)
-    new = site.path / ".new"
-    assert command.startswith(f"mkdir -p {new} && rmdir {new} && ")
-    assert f"-m pip install --target {new} --no-deps " in command
-    assert command.endswith(f" rocm-sdk-core==7.10.0 && cp -a --remove-destination {new}/. {site.path} && rm -r {new}")
+    assert command.startswith(f"d=$(mktemp -d {site.path}/.new.XXXXXX) && ")
+    assert '-m pip install --target "$d" --no-deps ' in command
+    assert ' rocm-sdk-core==7.10.0 && (tar -C "$d" -cf - . && mv "$d" "$d.read") | tar ' in command
+    assert command.endswith(' -xf - && rm -r "$d.read"')
 
 
 def test_a_directory_of_a_prefix(tmp_path: Path) -> None:

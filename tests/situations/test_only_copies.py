@@ -14,10 +14,11 @@ import pytest
 from environments import empty_environment, environment_with_pip
 from of_packages import killed_upgrade
 from other_user import USER, OtherUser, open_directory
+from own_mounts import mounted
 from programs import completed
 from sample_site import clean_environment
 from sdk_environment import OF_THIS_MACHINE, served
-from situations import BLAS, HIP, METADATA, link_to, remove, replace_by
+from situations import BLAS, CORE, HIP, HSA, METADATA, compile_to, link_to, remove, replace_by
 
 import rocm_sdk
 from rocm_sdk.base.value_text import is_words
@@ -236,20 +237,142 @@ def test_a_fix_loses_nothing(places: Callable[[str], Place], index: str, name: s
     fail_and_mend(places(name), index, DAMAGES[damage])
 
 
-def test_a_fix_that_failed_can_be_tried_again(places: Callable[[str], Place], index: str) -> None:
-    """Nothing of the first try is in its way, and what somebody else has there is not touched."""
+# ---- what may be a user's own
+
+_MINE = "what this user has made"
+
+
+def _own_build(place: Place, name: str) -> None:
+    """Put a library of the user's own into the place of one; its end tells it from others."""
+    compile_to(place.site / name, "int mine;")
+    with (place.site / name).open("a") as file:
+        file.write(_MINE + name)
+
+
+def _killed_with_file(place: Place, name: str) -> None:
+    (place.site / name).write_text(_MINE + name)
+    killed_upgrade(place, "core")
+
+
+OWN: dict[str, Damage] = {
+    "HIP": lambda place: _own_build(place, HIP),
+    "two libraries, and a file is missing": lambda place: (
+        *(_own_build(place, each) for each in (HIP, HSA)),
+        (place.site / f"{CORE}/__init__.py").unlink(),
+    ),
+    "a file in the place of core": lambda place: replace_by(place.site / CORE, lambda path: path.write_text(_MINE)),
+    "a further file in a killed upgrade": lambda place: _killed_with_file(place, f"{CORE}/lib/mine.so"),
+    "a changed file in a killed upgrade": lambda place: _killed_with_file(place, "rocm_sdk_core/_cli.py"),
+}
+
+
+def own_files(place: Place) -> list[bytes]:
+    files = (path.read_bytes() for path in place.top.rglob("*") if path.is_file() and not path.is_symlink())
+    return sorted(content for content in files if _MINE.encode() in content)
+
+
+@pytest.mark.parametrize("name", ["venv", "target", "target of uv"])
+@pytest.mark.parametrize("damage", OWN)
+def test_what_may_be_a_users_own_stays(places: Callable[[str], Place], index: str, name: str, damage: str) -> None:
+    """Beside the place that the package takes again, under a name that the fix says."""
+    place = places(name)
+    OWN[damage](place)
+    own = own_files(place)
+    assert own
+    fixes = [found["fix"] for found in place.test().problems]
+    (keeping, *_) = (fix for fix in fixes if ".rocm-sdk-old" in fix)
+    assert place.run(keeping).returncode != 0  # no index answers
+    assert {*own} <= {*own_files(place)}
+    place.set_back()
+    OWN[damage](place)
+    for fix in (each for each in fixes if " install " in each):
+        done = place.run(fix.replace(NOWHERE, index))
+        assert done.returncode == 0, f"{fix}\n{done.stderr}"
+    assert own_files(place) == own
+    assert place.test() == ([], LIBRARIES)
+
+
+# ---- the fix for a --target directory
+
+
+def target_without_hip(places: Callable[[str], Place]) -> tuple[Place, str]:
     place = places("target")
     (place.site / HIP).unlink()
     (fix,) = (found["fix"] for found in place.test().problems)
-    for _ in range(2):
-        assert place.run(fix).returncode != 0
-        (place.site / ".new").mkdir(exist_ok=True)  # as a try that was killed leaves it
+    return place, fix
+
+
+@pytest.fixture
+def killing_tar(tmp_path: Path) -> Callable[[str], str]:
+    """Return a function that makes the value of PATH with a tar that kills all processes of the fix, or fails."""
+
+    def path_with(script: str) -> str:
+        (tmp_path / "tar").write_text(f"#!/bin/sh\ntar={shutil.which('tar')}\n{script}\n")
+        (tmp_path / "tar").chmod(0o755)
+        return f"{tmp_path}:{os.environ['PATH']}"
+
+    return path_with
+
+
+KILLED = {
+    "before it copies": "kill -9 0",
+    "while it copies": 'case "$*" in *-cf*) exec "$tar" "$@";; esac; head -c 20000 | "$tar" "$@"; kill -9 0',
+    "before it removes": 'case "$*" in *-cf*) exec "$tar" "$@";; esac; "$tar" "$@"; kill -9 0',
+}
+
+
+@pytest.mark.parametrize("script", KILLED)
+def test_a_fix_that_was_killed_can_be_tried_again(
+    places: Callable[[str], Place], index: str, killing_tar: Callable[[str], str], script: str
+) -> None:
+    """It leaves a directory, which is named and can be removed, and is in nobody's way."""
+    place, fix = target_without_hip(places)
+    (place.site / ".new").mkdir()
     (place.site / ".new/mine").touch()
-    assert place.run(fix.replace(NOWHERE, index)).returncode != 0
-    assert [path.name for path in (place.site / ".new").iterdir()] == ["mine"]
-    (place.site / ".new/mine").unlink()
-    assert place.run(fix.replace(NOWHERE, index)).returncode == 0
-    assert place.test().problems == []
+    fix = fix.replace(NOWHERE, index)
+    for _ in range(2):
+        done = place.run(["setsid", "--wait", "sh", "-c", fix], PATH=killing_tar(KILLED[script]))
+        assert done.returncode != 0
+    assert len([*place.site.glob(".new.*")]) == 2
+    assert place.run(fix).returncode == 0
+    left = place.test().problems
+    assert [found["code"] for found in left] == ["W-PKG-007"] * 2
+    assert " is left over from an interrupted fix" in left[0]["title"]
+    for found in left:
+        assert place.run(found["fix"]).returncode == 0
+    assert place.test() == ([], LIBRARIES)
+    assert [path.name for path in place.site.glob(".new*/*")] == ["mine"]
+
+
+@pytest.mark.parametrize("option", ["-cf", "-xf"])
+def test_a_fix_whose_files_cannot_be_copied_fails(
+    places: Callable[[str], Place], index: str, killing_tar: Callable[[str], str], option: str
+) -> None:
+    place, fix = target_without_hip(places)
+    failing = f'"$tar" "$@"; case "$*" in *{option}*) exit 2;; esac'
+    assert place.run(fix.replace(NOWHERE, index), PATH=killing_tar(failing)).returncode != 0
+    assert [*place.site.glob(".new.*")]
+
+
+def test_files_on_another_disk(places: Callable[[str], Place], index: str, open_directory: Path) -> None:
+    """The link to them stays, and they are replaced and not written into."""
+    place = places("target")
+    (place.site / BLAS).unlink()
+    kernels = place.site / BLAS.partition("/")[0] / "lib/rocblas"
+    mode = place.site.stat().st_mode
+    with mounted(open_directory, "-t", "tmpfs", "none") as disk:
+        shutil.copytree(kernels, disk / "rocblas")
+        shutil.rmtree(kernels)
+        kernels.symlink_to(disk / "rocblas")
+        before = {path: path.stat().st_ino for path in disk.rglob("*") if path.is_file()}
+        (fix,) = (found["fix"] for found in place.test().problems)
+        done = place.run(fix.replace(NOWHERE, index))
+        assert done.returncode == 0, done.stderr
+        assert kernels.readlink() == disk / "rocblas"
+        assert before
+        assert not {path for path, number in before.items() if path.stat().st_ino == number}
+        assert place.site.stat().st_mode == mode
+        assert place.test() == ([], LIBRARIES)
 
 
 @pytest.fixture(scope="module")

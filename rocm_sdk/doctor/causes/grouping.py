@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from rocm_sdk.base.value_text import one_line, quoted_for_shell
+from rocm_sdk.base.value_text import is_words, one_line, quoted_for_shell
 from rocm_sdk.doctor.file_faults import ASIDE
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.shared_objects import library_name
@@ -48,11 +48,30 @@ def grouped(recorders: Sequence[Recorder]) -> list[Problem]:
         known = merged.get(key)
         merged[key] = each if known is None else _merge(known, each)
     problems = without_followers(_fold_crashes(_fold_files(list(merged.values()))))
+    problems = _with_second_names(problems)
     severities = ("error", "warning", "note")
     return sorted(
         one_of_many(_fold_links(without_followers(_fold_missing(problems, recorders)), recorders), _limit),
         key=lambda found: severities.index(found.severity),
     )
+
+
+def _with_second_names(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems, with fixes that keep libraries and programs of another content than RECORD says.
+
+    They may be a user's own, and an installer removes each file of its package. A second name changes nothing where the
+    installation fails.
+    """
+    own: dict[str, list[str]] = {}
+    for found in problems:
+        if found.facts.get("aside", "").startswith("ln "):
+            own.setdefault(f" {found.facts.get('distribution')}", []).append(found.facts["aside"])
+    kept = []
+    for found in problems:
+        fix = "" if found.fix is None or is_words(found.fix) else found.fix
+        lines = [line for name, each in own.items() if name in fix for line in each]
+        kept.append(found._replace(fix=" && ".join([*lines, fix])) if lines else found)
+    return kept
 
 
 def _limit(code: str) -> int:

@@ -30,7 +30,8 @@ _OF_NAMES = ("rm ", "rmdir ", "mv ", "find ")  # programs that change names and 
 _SUBJECTS = ("packages", "files", "libraries", "devel")  # they see what a lost name breaks
 # Programs of fixes that change files of the environment, or their own process, and nothing else.
 _OF_ENVIRONMENT = re.compile(
-    r"(\S*/)?(python[\d.]*|pip[\d.]*|uv|rm|rmdir|mkdir|mv|cp|find|chmod|rocm-sdk|rocm-sdk-build)|unset|export|ulimit|cd"
+    r"(\S*/)?(python[\d.]*|pip[\d.]*|uv|rm|rmdir|mkdir|mv|ln|find|chmod|rocm-sdk|rocm-sdk-build)|unset|export|ulimit|cd"
+    r"|d=\$\(mktemp|\(tar"
 )
 
 

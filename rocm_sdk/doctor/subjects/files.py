@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 
 from rocm_sdk.devel import layout
-from rocm_sdk.doctor.file_faults import fault_of
+from rocm_sdk.doctor.file_faults import ASIDE, fault_of
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.page_list import PAGE_LIST
@@ -97,7 +97,7 @@ def _strangers(installation: Installed, directory: str) -> Iterator[str]:
         for name in names:
             path = os.path.join(root, name)
             relative = os.path.relpath(path, installation.site)
-            is_own = name.endswith(".pyc") or _is_page_list(relative)
+            is_own = name.endswith((".pyc", ASIDE)) or _is_page_list(relative)
             if not is_own and relative not in installation.owners:
                 yield path
 

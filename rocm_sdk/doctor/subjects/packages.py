@@ -8,14 +8,15 @@ import re
 import site as site_module
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from zipfile import BadZipFile, ZipFile
 
 from rocm_sdk import _native
 from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.base.files import read_beginning
-from rocm_sdk.base.value_text import quoted_for_shell
-from rocm_sdk.doctor.file_faults import put_aside
+from rocm_sdk.base.value_text import one_line, quoted_for_shell
+from rocm_sdk.doctor.file_faults import free_name, put_aside
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
@@ -33,7 +34,9 @@ from rocm_sdk.installed.distributions import (
     normalised,
     sdk_distributions,
 )
+from rocm_sdk.installed.record import read_record
 from rocm_sdk.installed.view import Installed, refused_root
+from rocm_sdk.installed.walking import walk
 
 # The facts that the modules of one build's packages have alike -> their names in `_dist_info.py`.
 _BUILD_FACTS = {"nonce": "PY_PACKAGE_SUFFIX_NONCE", "default_family": "DEFAULT_TARGET_FAMILY"}
@@ -41,6 +44,7 @@ _NOTE_LIMIT = 1 << 20  # bytes
 
 # pip renames a directory before it removes it: such characters replace the first letters.
 _HALF_REMOVED = re.compile(r"[-~=%]+.*(ocm[-_](?:sdk|profiler).*)")
+_OF_FIX = re.compile(r"\.new\.\w{6}(\.read)?", re.ASCII)  # as the fix for a --target directory names them
 
 
 def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
@@ -232,7 +236,7 @@ def _owned_below(installation: Installed, directory: str) -> list[str]:
 
 
 def _check_profiler(installation: Installed, recorder: Recorder) -> None:
-    if installation.distribution("rocm-profiler") is not None and not os.path.isdir(installation.core_directory):
+    if installation.distribution("rocm-profiler") is not None and not os.path.lexists(installation.core_directory):
         profiler = installation.distribution("rocm-profiler")
         version = profiler.version if profiler is not None else None
         requirement = f"rocm-sdk-core=={version}" if version else "rocm-sdk-core"
@@ -260,9 +264,39 @@ def _check_half_removed(installation: Installed, recorder: Recorder) -> None:
         before = next((info.rpartition("-")[2] for info in infos), None)
         facts = _facts_of_lost(installation, distribution, before)
         more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else None
-        line = " ".join(["rm -r", *map(quoted_for_shell, paths)])
+        line = _removal_of(installation, paths)
         is_whole = _is_whole(installation, distribution)
         recorder.bad("W-PKG-007" if is_whole else "E-PKG-025", paths[0], more=more, removal=line, **facts)
+
+
+def _removal_of(installation: Installed, paths: list[str]) -> str:
+    """Return the line that removes renamed directories, and moves aside those with a file that RECORD does not have."""
+    rows = [file for each in installation.distributions for file in each.files]
+    for path in paths:
+        with suppress(OSError, ValueError):
+            rows += read_record(f"{path}/RECORD").files()
+    sizes = {_tail_of(row.path): row.size for row in rows}
+    gone, moves, own = list[str](), list[str](), list[str]()
+    for path in paths:
+        count = len(own)
+        for file in (os.path.join(root, name) for root, _, names in walk(path) for name in names):
+            with suppress(OSError):  # an installer removes it at this moment
+                size = sizes.get(_tail_of(os.path.relpath(file, installation.site)), -1)
+                if size not in {None, os.lstat(file).st_size} and not file.endswith(".pyc"):
+                    own.append(os.path.relpath(file, path))
+        name = os.path.join(installation.site, os.path.basename(path).lstrip("-~=%"))
+        words = [quoted_for_shell(each) for each in (path, free_name(name))]
+        if len(own) == count:
+            gone.append(words[0])
+        else:
+            moves.append(f"mv {' '.join(words)}")
+    lines = [f"rm -r {' '.join(gone)}"] * bool(gone) + moves
+    return " && ".join(lines) + (f"  # keeps {one_line(', '.join(own[:3]))}" if own else "")
+
+
+def _tail_of(name: str) -> tuple[int, str]:
+    """Return what pip leaves of a name when it replaces the first letters of its first directory: length and end."""
+    return name.find("/"), name[name.find("ocm") :]
 
 
 def _distribution_of(name: str) -> str:
@@ -300,6 +334,9 @@ def _check_leftovers(installation: Installed, recorder: Recorder) -> None:
             recorder.bad("E-PKG-024", path, detail=detail, **facts)
         else:
             recorder.bad("W-PKG-007", path)
+    for path in (os.path.join(installation.site, name) for name in installation.names if _OF_FIX.fullmatch(name)):
+        removal = f"rm -r {quoted_for_shell(path)}"
+        recorder.bad("W-PKG-007", path, kind="an interrupted fix", removal=removal)
 
 
 def _check_facts(installation: Installed, recorder: Recorder) -> None:
