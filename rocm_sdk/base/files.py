@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import stat
 
@@ -11,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
-
-    from typing_extensions import Buffer
 
 _CHUNK = 1 << 20  # bytes
 
@@ -27,38 +24,13 @@ class NotAFileError(OSError):
         return f"{self.filename}: {self.strerror}"
 
 
-class _NamedFile(io.FileIO):
-    """A file whose errors of reading name it, as those of opening do."""
-
-    path = ""
-
-    def readinto(self, buffer: Buffer, /) -> int | None:
-        try:
-            return super().readinto(buffer)
-        except OSError as error:
-            error.filename = self.path
-            raise
-
-    def readall(self) -> bytes:
-        try:
-            return super().readall()
-        except OSError as error:
-            error.filename = self.path
-            raise
-
-
 def open_file(path: str) -> BinaryIO:
-    """Open a regular file. Raise NotAFileError for anything else, another OSError if it cannot be opened.
-
-    Errors of reading name the file, too.
-    """
+    """Open a regular file. Raise NotAFileError for anything else, another OSError if it cannot be opened."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise NotAFileError(path)
-    file = _NamedFile(descriptor)
-    file.path = path
-    return io.BufferedReader(file)
+    return open(descriptor, "rb")
 
 
 def read_beginning(path: str, limit: int) -> bytes:

@@ -186,10 +186,10 @@ def _open(purpose: Purpose, path: str, kind: int) -> int:
 
 
 def _correct_mode(descriptor: int, directory: str) -> None:
-    """Let those alone open the lock file who may write its directory. A file with other names may be anybody's."""
+    """Let those alone open the lock file who may write its directory. One with other names, or of others, is theirs."""
     facts, place, user = os.fstat(descriptor), os.stat(directory), os.geteuid()
     mode = 0o600 | (place.st_mode & (stat.S_IWGRP | stat.S_IWOTH)) * 3  # and read
-    if facts.st_nlink == 1 and user in {0, facts.st_uid}:
+    if facts.st_nlink == 1 and user in {0, facts.st_uid} and facts.st_uid in {user, place.st_uid}:
         try:
             os.fchown(descriptor, -1 if user else place.st_uid, place.st_gid)
         except OSError:  # this user is not in that group

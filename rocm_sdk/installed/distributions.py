@@ -50,7 +50,7 @@ class Distribution:
             headers = _read_headers(f"{directory}/METADATA")
         except OSError as error:
             self.has_metadata = not isinstance(error, FileNotFoundError)
-            self._metadata_fault = f"{error.filename}: {error.strerror}"
+            self._metadata_fault = f"{directory}/METADATA: {error.strerror}"
             return
         name, version = headers.get("name", ""), headers.get("version", "")
         if normalised(name) == self.name and _letters(version) == _letters(self.version):
@@ -147,7 +147,7 @@ class Distribution:
             text = read_record(self.record)
             self._record_facts, files = text.facts, tuple(text.files())
         except OSError as error:
-            return (), f"{error.filename}: {error.strerror}"
+            return (), f"{self.record}: {error.strerror}"
         except ValueError as error:
             return (), f"RECORD is not valid text: {error}"
         if not any(file.path == f"{os.path.basename(self.directory)}/RECORD" for file in files):
