@@ -29,6 +29,7 @@ OF_SDK = {  # SONAME -> package
 OTHER_RELEASES = ("libamdhip64.so.5", "librocblas.so.0", "libamd_comgr.so.2")
 BESIDE = "libbeside.so.1"  # it lies beside the file that needs it
 NOWHERE = ("libnowhere.so.1", "libamdsomething.so.3")
+ALIAS, ALIAS_OF = "libalias.so.1", "libamdhip64.so.7"  # a link, and the library of the SDK that it leads to
 
 
 class File(NamedTuple):
@@ -44,6 +45,7 @@ class LinkedSet:
 
     def __init__(self, seed: int, directory: Path) -> None:
         self.random = random.Random(seed)
+        self.more = random.Random(f"{seed} more")  # what came later leaves the sets of the seeds as they were
         self.directory = directory
         self.features: Counter[str] = Counter()
         self.site = Site(directory / "site")
@@ -51,6 +53,7 @@ class LinkedSet:
         self.files: list[File] = []
         self._make_sdk()
         self._make_files()
+        self.files = [file for file in self.files if begins_as_elf(file.path)]
 
     # ---- one file
 
@@ -209,8 +212,11 @@ class LinkedSet:
                 self._link(beside, BESIDE, self.random.choice([[], [("libamdhip64.so.7", None)]]))
             self.features["wanted beside"] += 1
         versions = self.random.choice([(), (), ("V1",), ("V1", "V2")])
-        self._link(path, soname, needs, flags=self._search_flags(path, directories), versions=versions)
+        needs += self._alias(directories)
+        flags = (*self._search_flags(path, directories), *self._filtee_flags(below))
+        self._link(path, soname, needs, flags=flags, versions=versions)
         self._spoil(path, directories)
+        self._break(path, directories)
         if name.endswith(".0.3") and not (link := path.with_name(needed_as)).exists():
             link.symlink_to(name)
         self.files.append(File(path, soname))
@@ -245,6 +251,44 @@ class LinkedSet:
             other.write_bytes(content)
             self.features["other machine"] += 1
 
+    def _alias(self, directories: list[Path]) -> list[tuple[str, str | None]]:
+        """Need a library of the SDK by another name, which is a link: the linker knows the file, if it is loaded."""
+        if self.more.random() > 0.1:
+            return []
+        link = self.more.choice(directories) / ALIAS
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(self.site.path / OF_SDK[ALIAS_OF] / "lib" / ALIAS_OF)
+        self.features["needs a link to the SDK"] += 1
+        return [(ALIAS, self.more.choice([None, "V1", "V2"]))]
+
+    def _filtee_flags(self, below: list[tuple[str, str | None]]) -> tuple[str, ...]:
+        """Name a library that has what the file stands for, and that the linker may lack, or not."""
+        if self.more.random() > 0.2:
+            return ()
+        kind = self.more.choice(["auxiliary", "filter"])
+        self.features[kind] += 1
+        return (f"--{kind}={self.more.choice([*(name for name, _ in below), *OF_SDK, *NOWHERE, BESIDE])}",)
+
+    def _break(self, path: Path, directories: list[Path]) -> None:
+        """Break a file, or put a broken one of its name elsewhere: the linker refuses it, or goes on behind it."""
+        if self.more.random() > 0.2:
+            return
+        broken = self.more.choice([path, *(each / path.name for each in directories)])
+        if broken.exists() and broken != path:
+            return
+        content = path.read_bytes()
+        kind = self.more.choice(["cut", "no ELF file", "member for another machine"])
+        if kind == "cut":
+            content = content[: self.more.choice([0, 20, 64, len(content) // 2])]
+        elif kind == "no ELF file":
+            content = b"INPUT(libother.so)\n"
+        else:
+            content = content[:18] + _OTHER_MACHINE.to_bytes(2, "little") + content[20:]
+        self.features[kind] += 1
+        broken.parent.mkdir(parents=True, exist_ok=True)
+        broken.write_bytes(content)
+
     def _program(self, directories: list[Path], number: int, below: list[tuple[str, str | None]]) -> None:
         path = self.random.choice(directories) / f"program{number}"
         needs = self._pick_needs(below)
@@ -253,6 +297,7 @@ class LinkedSet:
 
 
 def _symbol(name: str) -> str:
+    name = ALIAS_OF if name == ALIAS else name
     return "f_" + "".join(each if each.isalnum() else "_" for each in name)
 
 
@@ -261,35 +306,39 @@ def _run(*words: str, text: str = "") -> None:
     assert done.returncode == 0, f"{' '.join(words)}\n{done.stderr}"
 
 
+def begins_as_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
 # ---- the judge
+
+LOADS = "loads"
+NOT_FOUND = "not found"
+REFUSED = "refused"  # for a symbol or a version: all files were found, and are whole
+BROKEN = "broken"  # a file, or the one that is opened: of what else lacks the linker says nothing
+
+
+def says(words: str) -> str:
+    """Return the kind of an answer of the linker."""
+    if words == LOADS:
+        return LOADS
+    if any(each in words for each in ("undefined symbol: ", ": version `")):
+        return REFUSED
+    is_unfound = any(each in words for each in ("cannot open shared object file", "wrong ELF class"))
+    return NOT_FOUND if is_unfound and not words.startswith("/") else BROKEN
 
 
 def starts(program: Path, **environment: str) -> bool:
-    """Return whether the linker starts a program: it finds libraries, versions in them, and symbols (LD_WARN)."""
-    said = _traced(program, {"LD_WARN": "1", "LD_BIND_NOW": "1", **environment})
-    return all(each not in said for each in ("not found", "error", "undefined symbol"))
+    """Return whether the linker starts a program: it finds libraries, versions in them, and symbols."""
+    return started(program, **environment) == LOADS
 
 
-def finds_all(program: Path, **environment: str) -> bool:
-    """Return whether the linker finds a file, with any content, for each library that a program needs."""
-    return "=> not found" not in _traced(program, environment)
-
-
-def _traced(program: Path, environment: dict[str, str]) -> str:
-    """Return the linker's words about a program.
-
-    The linker goes on after a missing library, and its status says nothing.
-    """
-    done = subprocess.run(
-        [INTERPRETER, program],
-        env={"PATH": os.environ["PATH"], "LD_TRACE_LOADED_OBJECTS": "1", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    said = done.stdout + done.stderr
-    assert "=>" in said or "statically" in said or "error" in said or "vdso" in said, said
-    return said
+def started(program: Path, **environment: str) -> str:
+    """Return LOADS, or the linker's reason why it does not start a program."""
+    variables = {"PATH": os.environ["PATH"], "LD_BIND_NOW": "1", **environment}
+    done = subprocess.run([program], env=variables, capture_output=True, text=True, check=False)
+    return LOADS if done.returncode == 0 else done.stderr.rpartition("error while loading shared libraries: ")[2]
 
 
 def in_child(work: "object", *arguments: "object") -> bytes:
@@ -311,11 +360,13 @@ def in_child(work: "object", *arguments: "object") -> bytes:
 
 
 def opens(path: Path) -> bytes:
-    """Return b"loads" if dlopen(RTLD_NOW) accepts a library in this process, which is a child, else the reason."""
+    """Return LOADS if dlopen(RTLD_NOW) accepts a library in this process, which is a child, else the reason."""
     import ctypes
+    import faulthandler
 
+    faulthandler.disable()  # a file that is cut ends the process, which is no fault of the test's
     try:
         ctypes.CDLL(str(path), mode=os.RTLD_NOW)
     except OSError as error:
         return str(error).encode()
-    return b"loads"
+    return LOADS.encode()

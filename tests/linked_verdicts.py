@@ -1,5 +1,7 @@
 """The verdicts of the product on random sets of files, compared with the acts of the dynamic linker."""
 
+import contextlib
+import ctypes
 import json
 import os
 import subprocess
@@ -8,19 +10,23 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from linked_sets import File, LinkedSet, finds_all, in_child, opens, starts
+from linked_sets import (
+    BROKEN,
+    LOADS,
+    NOT_FOUND,
+    OF_SDK,
+    File,
+    LinkedSet,
+    begins_as_elf,
+    in_child,
+    opens,
+    says,
+    started,
+    starts,
+)
 from sample_site import CORE, LIBRARIES
 
 Compare = Counter[str]
-
-_LOADS = "loads"
-_NOT_FOUND = "not found"
-_WORDS = ("cannot open shared object file", "wrong ELF class")  # of glibc, for a library that it does not find
-
-
-def _says(opened: str) -> str:
-    """Return the kind of an answer of dlopen."""
-    return _LOADS if opened == _LOADS else _NOT_FOUND if any(each in opened for each in _WORDS) else "refused"
 
 
 class DifferencesError(Exception):
@@ -43,6 +49,7 @@ def _compared(made: LinkedSet) -> bytes:
     comparison = _Comparison(made)
     for file in made.files:
         comparison.file(file)
+    comparison.opened_before()
     for directory in sorted({file.path.parent for file in made.files}):
         comparison.whole(directory)
     return json.dumps([comparison.counts, comparison.differences]).encode()
@@ -109,17 +116,17 @@ class _Comparison:
 
     def _loads_with(self, file: File, *directories: str) -> bool:
         path = {"LD_LIBRARY_PATH": ":".join(directories)}
-        return starts(file.path, **path) if file.is_program else _says(self._opened_in(file, path)) == _LOADS
+        return starts(file.path, **path) if file.is_program else says(self._opened_in(file, path)) == LOADS
 
     def _loads(self, file: File, before: Callable[[], object] | None = None) -> bool:
         if file.is_program:
             return starts(file.path)
-        return in_child(_opened_after, before, file.path) == b"loads"
+        return in_child(_opened_after, before, file.path) == LOADS.encode()
 
     def _loads_in_run(self, file: File) -> bool:
         if file.is_program:
             return starts(file.path, **self._run_environment(str(file.path)))
-        return _says(self._opened_in_run(file)) == _LOADS
+        return says(self._opened_in_run(file)) == LOADS
 
     def _opened_in_run(self, file: File) -> str:
         return self._opened_in(file, self._run_environment(sys.executable))
@@ -129,7 +136,7 @@ class _Comparison:
         code = "import sys; sys.path[:0] = [sys.argv[2]]\nimport linked_sets as l\nprint(l.opens(sys.argv[1]).decode())"
         words = [sys.executable, "-c", code, file.path, str(Path(__file__).parent)]
         return subprocess.run(
-            words, env=os.environ | variables, capture_output=True, text=True, check=True
+            words, env=os.environ | variables, capture_output=True, text=True, check=False
         ).stdout.strip()
 
     def _run_environment(self, program: str) -> dict[str, str]:
@@ -149,8 +156,11 @@ class _Comparison:
         if raised:  # the SDK's own libraries do not load, which says nothing of the file
             self.counts["preload_for raises"] += 1
             return
+        if says(opened) == BROKEN:
+            self.counts["preload_for of what is broken"] += 1
+            return
         self.expect(
-            "preload_for warns", f"{file.path.name}: {warned}, {opened}", bool(warned), _says(opened) == _NOT_FOUND
+            "preload_for warns", f"{file.path.name}: {warned}, {opened}", bool(warned), says(opened) == NOT_FOUND
         )
 
     def _tree(self, file: File) -> None:
@@ -160,11 +170,29 @@ class _Comparison:
 
         tree, _ = with_files(Tree((), ()), [str(file.path)])
         if file.is_program:
-            found = finds_all(file.path) or finds_all(file.path, **self._run_environment(str(file.path)))
+            said = [started(file.path), started(file.path, **self._run_environment(str(file.path)))]
         else:
-            said = [json.loads(in_child(_preloaded_and_opened, file.path))[1], self._opened_in_run(file)]
-            found = any(_says(each) != _NOT_FOUND for each in (*said, in_child(opens, file.path).decode()))
-        self.expect("tree finds all", f"{file.path.name}: {tree.missing}", not tree.missing, found)
+            preloaded = json.loads(in_child(_preloaded_and_opened, file.path))[1]
+            said = [in_child(opens, file.path).decode(), preloaded, self._opened_in_run(file)]
+        kinds = {says(each) for each in said}
+        if not kinds <= {NOT_FOUND, BROKEN} or BROKEN not in kinds:
+            self.expect("tree finds all", f"{file.path.name}: {tree.missing}", not tree.missing, kinds != {NOT_FOUND})
+
+    def opened_before(self) -> None:
+        """Compare the verdict on each library in a process that has opened others, for all to see."""
+        from rocm_sdk import _native
+        from rocm_sdk.fit.verdicts.variants import loads
+
+        libraries = [file for file in self.made.files if not file.is_program]
+        of_sdk = [self.made.site.path / package / "lib" / name for name, package in OF_SDK.items()]
+        of_set = [file.path for file in libraries if self.alone[file.path]]
+        first = self.made.more.choice([2 * of_sdk, of_set])
+        for file in libraries:
+            before, opened = json.loads(in_child(opened_behind, first, file.path))
+            (row,) = _native.check_host_files((str(file.path),), (), loaded=tuple(before)).files
+            words = f"{file.path} behind {before}: {opened}"
+            self.expect("opened before", words, loads(row), opened == LOADS)
+            self.counts["helped by what was opened"] += opened == LOADS and not self.alone[file.path]
 
     def whole(self, directory: Path) -> None:
         """Compare the verdict of `check DIR`, that all loads by itself, with the linker's on each file."""
@@ -177,7 +205,7 @@ class _Comparison:
         done = done and all(
             self._loads(File(path, None, path.name.startswith("program")))
             for path in others
-            if path not in self.alone and path.suffix != ".o"
+            if path not in self.alone and begins_as_elf(path)
         )
         self.expect(
             "directory", f"{directory.name}: {verdict.line}", bool(verdict.loads) and not verdict.loading.is_aided, done
@@ -208,6 +236,20 @@ def _opened_after(before: Callable[[], object] | None, path: Path) -> bytes:
     return opens(path)
 
 
+def opened_behind(others: list[Path], path: Path) -> bytes:
+    """Return the files that are mapped for other libraries, those that can be opened, and the answer to a last one."""
+    mapped = _mapped()
+    for each in others:
+        with contextlib.suppress(OSError):
+            ctypes.CDLL(str(each), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+    return json.dumps([sorted(_mapped() - mapped), (in_child(opens, path) or b"it died").decode()]).encode()
+
+
+def _mapped() -> set[str]:
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return {words[5] for line in lines if len(words := line.split()) > 5 and words[5].startswith("/")}
+
+
 def _preloaded_and_opened(path: Path) -> bytes:
     import warnings
 
@@ -220,4 +262,6 @@ def _preloaded_and_opened(path: Path) -> bytes:
             rocm_sdk.preload_for(str(path))
         except rocm_sdk.RocmSdkError:
             raised = True
-    return json.dumps([[str(each.message) for each in caught], opens(path).decode(), raised]).encode()
+    return json.dumps(
+        [[str(each.message) for each in caught], (in_child(opens, path) or b"it died").decode(), raised]
+    ).encode()

@@ -112,6 +112,16 @@ static rsdk_status add_unfound(rsdk_link_trial *trial, const rsdk_trial_member *
     return RSDK_OK;
 }
 
+/* Follow an object that the process has loaded, which is walked, too: if one of its needs lacked, it could not have
+ * been loaded. */
+static rsdk_status add_loaded(rsdk_link_trial *trial, size_t loaded, const char *name, rsdk_error *error) {
+    rsdk_host_object *o = trial->process->loaded.items[loaded];
+    size_t place = 0;
+    return rsdk_name_table_find(&trial->files, &o->file.identity, sizeof o->file.identity, &place)
+               ? add_name(&trial->names, name, trial->process->objects->arena, place, error)
+               : add_member(trial, o, name, RSDK_RULE_NONE, NULL, error);
+}
+
 /* A file that the linker found for a name. */
 typedef struct found {
     const char *path; /* NULL: none */
@@ -119,9 +129,10 @@ typedef struct found {
     bool is_system;
 } found;
 
-/* Take the file that the linker found for a name. A file that is mapped already gets a further name. */
+/* Take the file that the linker found for a name. A file that is mapped already gets a further name. An optional one is
+ * left that is no ELF file, or may not be opened; a damaged one could end the process. */
 static rsdk_status take_file(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, const found *file,
-                             rsdk_error *error) {
+                             bool is_optional, rsdk_error *error) {
     rsdk_arena *arena = trial->process->objects->arena;
     rsdk_host_object *o = NULL;
     size_t place = 0;
@@ -130,11 +141,14 @@ static rsdk_status take_file(rsdk_link_trial *trial, const rsdk_trial_member *by
     rsdk_code code = RSDK_NO_CODE;
     const char *fault = rsdk_host_object_refusal(o, is_opened, &code);
     fault = fault == NULL && o->file.is_program ? "cannot dynamically load executable" : fault;
+    if (fault != NULL && is_optional && (o->fault == NULL || o->is_other)) {
+        return RSDK_OK;
+    }
     if (fault != NULL) {
         return add_unfound(trial, by, name, fault, code, error);
     }
     if (rsdk_name_table_find(&trial->process->loaded_files, &o->file.identity, sizeof o->file.identity, &place)) {
-        return RSDK_OK;
+        return add_loaded(trial, place, name, error);
     }
     if (rsdk_name_table_find(&trial->files, &o->file.identity, sizeof o->file.identity, &place)) {
         return add_name(&trial->names, name, arena, place, error);
@@ -170,34 +184,22 @@ static rsdk_status look(rsdk_link_trial *trial, const rsdk_trial_member *by, con
     return RSDK_OK;
 }
 
-/* Follow an object that the process has loaded, which is walked, too: if one of its needs lacked, it could not have
- * been loaded. */
-static rsdk_status follow_loaded(rsdk_link_trial *trial, const char *name, bool *is_loaded, rsdk_error *error) {
-    const rsdk_trial_process *process = trial->process;
-    size_t place = 0, known = 0;
-    *is_loaded = rsdk_name_table_find(&process->loaded_names, name, strlen(name), &place);
-    if (!*is_loaded) {
-        return RSDK_OK;
-    }
-    rsdk_host_object *o = process->loaded.items[place];
-    bool is_member = rsdk_name_table_find(&trial->files, &o->file.identity, sizeof o->file.identity, &known);
-    return is_member ? RSDK_OK : add_member(trial, o, name, RSDK_RULE_NONE, NULL, error);
-}
-
 static rsdk_status follow(rsdk_link_trial *trial, const rsdk_trial_member *by, const char *name, bool is_optional,
                           rsdk_error *error) {
     found file;
-    bool is_loaded = false;
+    size_t place = 0;
     if (trial->process->load_first != NULL) {
         RSDK_TRY(trial->process->load_first(trial->process->context, name, error));
     }
-    RSDK_TRY(follow_loaded(trial, name, &is_loaded, error));
-    if (is_loaded || rsdk_link_trial_named(trial, name) != NULL) {
+    if (rsdk_name_table_find(&trial->process->loaded_names, name, strlen(name), &place)) {
+        return add_loaded(trial, place, name, error);
+    }
+    if (rsdk_link_trial_named(trial, name) != NULL) {
         return RSDK_OK;
     }
     RSDK_TRY(look(trial, by, name, &file, error));
     if (file.path != NULL) {
-        return take_file(trial, by, name, &file, error);
+        return take_file(trial, by, name, &file, is_optional, error);
     }
     return is_optional ? RSDK_OK : add_unfound(trial, by, name, NULL, RSDK_NO_CODE, error);
 }
@@ -216,9 +218,8 @@ static rsdk_status follow_all(rsdk_link_trial *trial, const rsdk_trial_member *b
 rsdk_status rsdk_link_trial_run(rsdk_trial_process *process, rsdk_host_object *root, rsdk_link_trial *result,
                                 rsdk_error *error) {
     const rsdk_strings none = {0};
-    *result = (rsdk_link_trial){.process = process, .is_whole = true};
+    *result = (rsdk_link_trial){.process = process, .is_whole = root->is_read};
     if (!root->is_read) {
-        result->is_whole = false;
         return RSDK_OK;
     }
     process->search->program_rpath = root->file.is_program ? none : process->program_rpath;
