@@ -36,6 +36,7 @@ TRIED = {
         "cli/test_check_scratch.py test_the_most_that_is_unpacked_and_one_more"
     ),
     "answer of an interpreter": "c/test_python_path.c what_is_no_python_is_refused",
+    "library, program that is checked:": "situations/test_linker_is_judge.py test_a_chain_beyond_the_limit",
     "wheel that is checked: libraries whose first": "cli/test_check_scratch.py test_many_broken_libraries",
     "package: a member that is read back": "builder/test_check_hostile.py test_a_bomb",
     "package: bytes of all members": "builder/test_damaged_packages.py test_more_than_the_disk_has",

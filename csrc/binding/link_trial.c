@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEEDS_LIMIT = 4096, MEMBER_LIMIT = 10000 };
+enum { NEEDS_LIMIT = 4096, MEMBER_LIMIT = 1024 };
 
 /* Identities are compared byte by byte in the table of names. */
 _Static_assert(sizeof(rsdk_file_identity) == sizeof(dev_t) + sizeof(ino_t), "no padding");

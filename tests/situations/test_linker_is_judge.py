@@ -277,6 +277,31 @@ def test_a_library_of_the_system_is_named_after_one_of_the_sdk(tmp_path: Path) -
     assert next((each.place, each.path) for each in row_of(path, [of_sdk]).needs) == ("RPATH", str(own))
 
 
+def chain(directory: Path, length: int) -> Path:
+    """Make libraries of which each needs the next; return the first."""
+    name = "libnumber{:05}.so".format
+    flags = ("-nostdlib", "-Wl,-rpath,$ORIGIN,-z,noseparate-code,--hash-style=sysv,--build-id=none", "-s")
+    own, needed = name(90000), name(90001)
+    last = compile_library(directory / needed, needed, flags=flags).read_bytes()
+    content = compile_library(directory / own, own, needed=(directory / needed,), flags=flags).read_bytes()
+    for place in range(1, length):
+        made = content.replace(needed.encode(), name(place + 1).encode()).replace(own.encode(), name(place).encode())
+        (directory / name(place)).write_bytes(made)
+    (directory / name(length)).write_bytes(last.replace(needed.encode(), name(length).encode()))
+    return directory / name(1)
+
+
+def test_a_chain_beyond_the_limit(call: Call, tmp_path: Path) -> None:
+    """It is refused, with a number; the linker has no limit."""
+    path = chain(tmp_path / "longest", 1024)
+    assert in_child(opens, path) == b"loads"
+    assert document(call, path, *GPU)["loads"] is True
+    longer = chain(tmp_path / "longer", 1025)
+    assert in_child(opens, longer) == b"loads"
+    said = call("check", str(longer), *GPU)
+    assert (said.returncode, "needs more than 1024 libraries" in said.stderr) == (1, True)
+
+
 def test_a_python_with_an_rpath(tmp_path: Path) -> None:
     """What it opens is searched for there, too, unless it has a RUNPATH; what it starts is not."""
     system_programs.need("patchelf")
