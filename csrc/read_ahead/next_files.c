@@ -8,7 +8,7 @@
 
 #include "elf/elf_ahead.h"
 
-enum { GIVEN, BUSY, OPENED, LEFT /* the load has it, or opens it as any other */ };
+enum { GIVEN /* as memory is at first */, BUSY, OPENED, LEFT /* the load has it, or opens it as any other */ };
 
 enum { OPEN_WAIT = 1000 /* milliseconds that the load waits for a thread */ };
 
@@ -111,7 +111,6 @@ static bool add(rsdk_next_files *next, rsdk_next_kind kind, const char *path, co
     entry->kind = kind;
     entry->path = path;
     entry->facts = facts;
-    atomic_store(&entry->state, GIVEN);
     if (next->thread_count == 0) {
         serve(next, entry);
     } else {

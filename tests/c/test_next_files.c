@@ -2,8 +2,10 @@
  * Which files are opened says the kernel (inotify(7)). */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 
 #include "child_process.h"
 #include "read_ahead/next_files.h"
@@ -14,6 +16,9 @@ static sample_site site;
 static rsdk_arena arena;         /* of one child */
 static atomic_bool is_held;      /* no thread comes to its wait */
 static atomic_int interruptions; /* so many waits are still interrupted */
+static atomic_bool hangs;        /* the file server does not answer for a file of this name */
+static atomic_int hanging;       /* so many threads wait for its answer */
+static atomic_size_t asked_from, asked_bytes;
 
 /* In the place of the C library's: waits as that does, once it is let. */
 int sem_wait(sem_t *semaphore) {
@@ -30,8 +35,33 @@ int sem_wait(sem_t *semaphore) {
     return 0;
 }
 
+/* In the place of the C library's, which waits for the file server. */
+int open(const char *path, int flags, ...) {
+    va_list rest;
+    va_start(rest, flags);
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    if (atomic_load(&hangs) && strstr(path, "hanging") != NULL) {
+        (void)atomic_fetch_add(&hanging, 1);
+        while (atomic_load(&hangs)) {
+            (void)usleep(1000);
+        }
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* In the place of the C library's. */
+int posix_fadvise(int descriptor, off_t offset, off_t size, int advice) {
+    (void)descriptor;
+    REQUIRE(advice == POSIX_FADV_WILLNEED);
+    atomic_store(&asked_from, (size_t)offset);
+    (void)atomic_fetch_add(&asked_bytes, (size_t)size);
+    return 0;
+}
+
 static int make_site(void **state) {
     site = sample_site_new();
+    sample_dist_info(&site);
     return 0;
 }
 
@@ -73,8 +103,10 @@ static void what_is_given(void *context) {
     int watch = -1;
     (void)context;
     const char *path = watched("given", &watch);
+    rsdk_file file = {0};
+    REQUIRE(!rsdk_next_files_take(&next, 0, &file)); /* nothing was started */
     rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
-    (void)rsdk_next_files_give(&next, path, NULL);
+    REQUIRE(rsdk_next_files_give(&next, path, NULL));
     end_after(&next, 1);
     REQUIRE(opens_of(watch) == 1);
 }
@@ -90,7 +122,9 @@ static void what_is_taken_back(void *context) {
         (void)rsdk_next_files_give(&next, paths[i], NULL);
     }
     rsdk_file file = {0};
-    REQUIRE(!rsdk_next_files_take(&next, 1, &file)); /* it is to be opened as any other */
+    for (int i = 0; i < 2; i++) {
+        REQUIRE(!rsdk_next_files_take(&next, 1, &file) && !next.is_stuck); /* it is to be opened as any other */
+    }
     atomic_store(&is_held, false);
     end_after(&next, 3);
     REQUIRE(opens_of(first) == 1 && opens_of(second) == 0 && opens_of(third) == 1);
@@ -125,8 +159,7 @@ static void what_is_given_behind_the_last(void *context) {
     (void)rsdk_next_files_give(&next, path, NULL);
     REQUIRE(next.given == RSDK_NEXT_FILES);
     for (int i = 0; i < 3; i++) {
-        (void)rsdk_next_files_give(&next, further, NULL);
-        REQUIRE(next.given == RSDK_NEXT_FILES);
+        REQUIRE(!rsdk_next_files_give(&next, further, NULL) && next.given == RSDK_NEXT_FILES);
     }
     end_after(&next, RSDK_NEXT_FILES);
     REQUIRE(opens_of(last) == 1 && opens_of(behind) == 0);
@@ -156,7 +189,7 @@ static void what_a_thread_has_opened(void *context) {
     }
     REQUIRE(rsdk_next_files_take(&next, 0, &file) && holds(&file, "bytes"));
     REQUIRE(!rsdk_next_files_take(&next, 0, &file)); /* once */
-    REQUIRE(!rsdk_next_files_take(&next, 1, &file));
+    REQUIRE(!rsdk_next_files_take(&next, 1, &file) && !next.is_stuck);
     REQUIRE(opens_of(first) == 1);
     end_after(&next, 3);
     REQUIRE(fcntl(next.files == NULL ? file.descriptor : -1, F_GETFD) == FD_CLOEXEC); /* the load's own */
@@ -166,7 +199,8 @@ static void what_a_thread_has_opened(void *context) {
 /* A file of a list, to which no thread has come. */
 static void what_the_load_opens(void *context) {
     static rsdk_next_files next;
-    rsdk_paged_file facts = {.size = 5};
+    rsdk_page_range range = {.first = 2, .last = 4};
+    rsdk_paged_file facts = {.size = 5, .ranges = {.items = &range, .count = 1}};
     rsdk_file file = {0};
     int watch = -1;
     (void)context;
@@ -178,10 +212,54 @@ static void what_the_load_opens(void *context) {
     REQUIRE(next.thread_count == 1);
     (void)rsdk_next_files_give(&next, path, &facts);
     REQUIRE(rsdk_next_files_take(&next, 0, &file) && holds(&file, "bytes"));
+    REQUIRE(atomic_load(&asked_from) == (size_t)2 * RSDK_PAGE_SIZE &&
+            atomic_load(&asked_bytes) == (size_t)3 * RSDK_PAGE_SIZE);
     atomic_store(&is_held, false);
     end_after(&next, 1);
     REQUIRE(opens_of(watch) == 1);
     rsdk_file_close(&file);
+}
+
+/* Of many files the first ones stay open. */
+static void what_is_kept(void *context) {
+    static rsdk_next_files next;
+    rsdk_file file = {0};
+    int watch = -1;
+    (void)context;
+    const char *path = watched("kept", &watch);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
+    for (size_t i = 0; i <= RSDK_NEXT_KEPT; i++) {
+        REQUIRE(rsdk_next_files_give(&next, path, NULL));
+    }
+    for (int i = 0; i < 5000 && atomic_load(&next.taken) <= RSDK_NEXT_KEPT; i++) {
+        (void)usleep(1000);
+    }
+    REQUIRE(!rsdk_next_files_take(&next, RSDK_NEXT_KEPT, &file));
+    REQUIRE(rsdk_next_files_take(&next, RSDK_NEXT_KEPT - 1, &file));
+    rsdk_file_close(&file);
+    end_after(&next, RSDK_NEXT_KEPT + 1);
+}
+
+/* The load waits a while for the first one alone: it then opens each as any other. */
+static void what_nobody_answers_for(void *context) {
+    static rsdk_next_files next;
+    rsdk_file file = {0};
+    int watch = -1;
+    (void)context;
+    const char *path = watched("hanging", &watch);
+    atomic_store(&hangs, true);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
+    REQUIRE(rsdk_next_files_give(&next, path, NULL) && rsdk_next_files_give(&next, path, NULL));
+    for (int i = 0; i < 5000 && atomic_load(&hanging) < 2; i++) {
+        (void)usleep(1000);
+    }
+    REQUIRE(atomic_load(&hanging) == 2);
+    REQUIRE(!rsdk_next_files_take(&next, 0, &file) && next.is_stuck);
+    REQUIRE(!rsdk_next_files_take(&next, 1, &file) && next.is_stuck);
+    REQUIRE(!rsdk_next_files_stop(&next, rsdk_quiet_thread_deadline(10)) && next.files != NULL);
+    atomic_store(&hangs, false);
+    end_after(&next, 2);
+    REQUIRE(next.files == NULL && next.thread_count == 0 && next.given == 0);
 }
 
 static void what_is_looked_for(void *context) {
@@ -190,17 +268,86 @@ static void what_is_looked_for(void *context) {
     int looked = -1, read = -1;
     (void)context;
     const char *const path = watched("looked", &looked), *const small = watched("small", &read);
+    const int lowest = dup(looked);
+    REQUIRE(close(lowest) == 0);
     rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
     rsdk_next_files_look(&next, path, false);
     rsdk_next_files_look(&next, small, true);
-    REQUIRE(!rsdk_next_files_take(&next, 1, &file));
-    end_after(&next, 2);
-    REQUIRE(opens_of(looked) == 0 && opens_of(read) <= 1);
+    rsdk_next_files_look(&next, small, true);
+    REQUIRE(!rsdk_next_files_take(&next, 2, &file));
+    for (int i = 0; i < 5000 && atomic_load(&next.taken) < 3; i++) {
+        (void)usleep(1000);
+    }
+    REQUIRE(!rsdk_next_files_take(&next, 0, &file) && !next.is_stuck);
+    end_after(&next, 3);
+    REQUIRE(opens_of(looked) == 0 && opens_of(read) >= 1);
+    REQUIRE(dup(looked) == lowest); /* what was opened is closed */
+}
+
+/* What is looked for, and one file that is read, which the load reads next. */
+static const char *const first_looks[] = {
+    "_rocm_sdk_core/__init__.py",
+    "_rocm_sdk_core/lib",
+    "_rocm_sdk_core/lib/rocm_sysdeps/lib",
+    "_rocm_sdk_core/lib/host-math/lib",
+    "_rocm_sdk_core/lib/llvm/lib",
+    "rocm_sdk_libraries/_dist_info.py",
+    "_rocm_sdk_libraries/__init__.py",
+    "_rocm_sdk_libraries/lib",
+    "_rocm_sdk_libraries/lib/rocm_sysdeps/lib",
+    "_rocm_sdk_libraries/lib/host-math/lib",
+    "_rocm_sdk_libraries/lib/llvm/lib",
+};
+
+static void what_an_sdk_has_first(void *context) {
+    static rsdk_next_files next;
+    rsdk_sdk *sdk = sample_open(&site);
+    (void)context;
+    REQUIRE(strcmp(rsdk_first_looks_directory(sdk, &arena), sample_path(&site, CORE_LIB)) == 0);
+    atomic_store(&is_held, true);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
+    rsdk_first_looks_give(&next, sdk, &arena);
+    REQUIRE(next.given == sizeof first_looks / sizeof *first_looks);
+    for (size_t i = 0; i < next.given; i++) {
+        const bool is_read = strstr(first_looks[i], "_dist_info.py") != NULL;
+        REQUIRE(strcmp(next.files[i].path, sample_path(&site, first_looks[i])) == 0);
+        REQUIRE(next.files[i].kind == (is_read ? RSDK_NEXT_READ : RSDK_NEXT_LOOK));
+    }
+    atomic_store(&is_held, false);
+    end_after(&next, sizeof first_looks / sizeof *first_looks);
+    rsdk_sdk_free(sdk);
+}
+
+static void what_an_sdk_without_facts_has(void *context) {
+    static rsdk_next_files next;
+    (void)context;
+    REQUIRE(unlink(sample_path(&site, "rocm_sdk_core/_dist_info.py")) == 0);
+    rsdk_sdk *sdk = sample_open(&site);
+    sample_dist_info(&site);
+    REQUIRE(rsdk_first_looks_directory(sdk, &arena) == NULL);
+    rsdk_next_files_start(&next, RSDK_NEXT_FILES, true, &arena);
+    rsdk_first_looks_give(&next, sdk, &arena);
+    REQUIRE(next.given == 0);
+    end_after(&next, 0);
+    rsdk_sdk_free(sdk);
+}
+
+static void a_load_looks_first_for_its_packages(void **state) {
+    run_in_child(what_an_sdk_has_first, NULL);
+    run_in_child(what_an_sdk_without_facts_has, NULL);
 }
 
 static void a_file_that_a_thread_has_opened_is_not_opened_again(void **state) {
     run_in_child(what_a_thread_has_opened, NULL);
     run_in_child(what_the_load_opens, NULL);
+}
+
+static void the_first_files_stay_open(void **state) {
+    run_in_child(what_is_kept, NULL);
+}
+
+static void a_load_waits_once_for_an_answer(void **state) {
+    run_in_child(what_nobody_answers_for, NULL);
 }
 
 static void nobody_takes_what_is_looked_for(void **state) {
@@ -230,7 +377,10 @@ int main(void) {
         cmocka_unit_test(a_wait_may_be_interrupted),
         cmocka_unit_test(there_is_a_limit),
         cmocka_unit_test(a_file_that_a_thread_has_opened_is_not_opened_again),
+        cmocka_unit_test(the_first_files_stay_open),
+        cmocka_unit_test(a_load_waits_once_for_an_answer),
         cmocka_unit_test(nobody_takes_what_is_looked_for),
+        cmocka_unit_test(a_load_looks_first_for_its_packages),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }
