@@ -14,7 +14,7 @@ from indexed_packages import indexed
 from package_index import serve
 
 from rocm_sdk.index.asking import Answer, Package
-from rocm_sdk.index.offered_code import WHOLE, Offer, read_offer
+from rocm_sdk.index.offered_code import DEVICE, WHOLE, Offer, read_offer
 from rocm_sdk.index.refusal import InstallRefusedError
 from rocm_sdk.index.request import Index
 
@@ -63,7 +63,8 @@ DAMAGED = {
     "no list of names": archive('{"families": 5}'),
     "other than names": archive('{"families": ["gfx942", 5]}'),
     "a name that a terminal obeys": archive('{"families": ["gfx942\\u001b"]}'),
-    "many": archive(json.dumps({"families": [f"gfx{number}" for number in range(2000)]})),
+    "one name too many": archive(json.dumps({"families": [f"gfx{number}" for number in range(1001)]})),
+    "a name too long": archive(json.dumps({"families": ["g" * 100]})),
     "large": bytes(5 << 20),
 }
 
@@ -91,6 +92,12 @@ def test_extras_that_are_none(address: str, tmp_path: Path) -> None:
     assert ask(address) == Offer(WHOLE, ("gfx942",))
 
 
+def test_the_most_and_longest_names(address: str, tmp_path: Path) -> None:
+    names = ["g" * 99, *(f"gfx{number}" for number in range(999))]
+    (tmp_path / f"rocm-{VERSION}.tar.gz").write_bytes(archive(json.dumps({"families": names})))
+    assert ask(address) == Offer(WHOLE, tuple(names))
+
+
 @pytest.fixture
 def pages(tmp_path: Path) -> Iterator[Pages]:
     """Yield an index with a large rocm-sdk-core, and with rocm as a wheel."""
@@ -109,6 +116,29 @@ def pages(tmp_path: Path) -> Iterator[Pages]:
 def test_the_facts_of_core_are_read_in_parts(pages: Pages) -> None:
     assert ask(pages.address) == Offer(WHOLE, ("gfx942", "gfx1030"))
     assert pages.sent < 1 << 19
+
+
+@pytest.mark.parametrize("facts", [None, [], {"dist_amdgpu_targets": ""}, {"dist_amdgpu_targets": 5}])
+def test_a_core_without_facts(pages: Pages, tmp_path: Path, facts: object) -> None:
+    with zipfile.ZipFile(tmp_path / f"rocm_sdk_core-{VERSION}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"rocm_sdk_core-{VERSION}.dist-info/METADATA", "")
+        if facts is not None:
+            wheel.writestr("_rocm_sdk_core/share/therock/dist_info.json", json.dumps(facts))
+    assert "does not say for which GPUs" in str(ask(pages.address))
+
+
+@pytest.mark.parametrize(("version", "names"), [(VERSION, {"gfx942", "gfx1030"}), ("7.1.1", {"gfx942"})])
+def test_a_target_whose_package_has_another_release(tmp_path: Path, version: str, names: set[str]) -> None:
+    for name, of_it in {"rocm": VERSION, "rocm_sdk_device_gfx942": "7.0.0", "rocm_sdk_device_gfx1030": version}.items():
+        with zipfile.ZipFile(tmp_path / f"{name}-{of_it}-py3-none-any.whl", "w") as wheel:
+            wheel.writestr(f"{name}-{of_it}.dist-info/METADATA", "")
+    with indexed(tmp_path) as index:
+        page = b"".join(
+            b'<a href="%s/">%s</a>' % (each, each) for each in (b"rocm-sdk-device-gfx942", b"rocm-sdk-device-gfx1030")
+        )
+        index.raw["/simple/"] = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(page) + page
+        offer = ask(index.address)
+    assert isinstance(offer, Offer) and (offer.kind, set(offer.names)) == (DEVICE, names)
 
 
 @pytest.mark.parametrize("page", [bytes((8 << 20) + 1), b'<a href="x">' * 20_001], ids=["bytes", "links"])
