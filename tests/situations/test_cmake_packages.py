@@ -140,6 +140,10 @@ MORE: dict[str, tuple[dict[str, str], set[str]]] = {
     "19: a module of the tree": (
         {"hip": 'list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")\nfind_package(NUMA REQUIRED)',
          "hip/FindNUMA.cmake": "set(NUMA_FOUND TRUE)"}, set()),
+    "numbers and versions": (
+        {"hip": DEPENDENCY + "if(1 LESS 1 OR 1.9 VERSION_GREATER 1.10 OR 2 LESS_EQUAL 1)\nfind_dependency(NUMA)\n"
+         "elseif(1.10 VERSION_GREATER_EQUAL 1.9.0 AND 2 GREATER 1 AND 2 EQUAL 2)\nfind_dependency(Systemd)\nendif()"},
+        {"Systemd"}),
     "27: builtins of clang": (
         {"hip": BUILTINS, f"/{CLANG}/libclang_rt.asan.so": ""}, {"clangrt builtins lib not found"}),
     "27: builtins that are there": ({"hip": BUILTINS, f"/{CLANG}/libclang_rt.builtins-x86_64.a": ""}, set()),
