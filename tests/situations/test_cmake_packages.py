@@ -137,6 +137,9 @@ MORE: dict[str, tuple[dict[str, str], set[str]]] = {
     "19: of nobody, asked for otherwise": (
         {"rocm_smi": "set(what Systemd)\nfind_package(${what} 2 CONFIG REQUIRED)", "hip": ""}, {"Systemd"}),
     "19: of CMake": ({"hip": DEPENDENCY + "find_dependency(Threads)\nfind_package(Python3 REQUIRED)"}, set()),
+    "19: found after all": (
+        {"hip": "set(Threads_FOUND FALSE)\nfind_package(Threads)\nif(NOT Threads_FOUND)\n"
+         "message(FATAL_ERROR no)\nendif()"}, set()),
     "19: a module of the tree": (
         {"hip": 'list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")\nfind_package(NUMA REQUIRED)',
          "hip/FindNUMA.cmake": "set(NUMA_FOUND TRUE)"}, set()),
