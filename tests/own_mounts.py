@@ -1,5 +1,6 @@
 """Mounts of tests, and the one probe whether there can be any here."""
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from programs import completed
 
+_PROGRAMS = "/usr/bin:/bin:/usr/sbin:/sbin"  # a test may have another PATH
 _TRY = """sh -c 'mount -t tmpfs none "$0" && umount "$0"' "$0" """
 
 
@@ -20,7 +22,7 @@ def refusal(start: str = "unshare --mount") -> str:
     A chroot whose root is no mount refuses it. start: "" for a mount in the namespace of the tests.
     """
     with tempfile.TemporaryDirectory() as place:
-        done = completed(["sh", "-c", f"{start} {_TRY}", place])
+        done = completed(["/bin/sh", "-c", f"{start} {_TRY}", place], env={**os.environ, "PATH": _PROGRAMS})
     return "" if done.returncode == 0 else done.stderr.strip() or f"status {done.returncode}"
 
 
