@@ -299,10 +299,10 @@ static void what_is_known_of_the_installation_is_used(void **state) {
     make_with(RSDK_E_FILE_001, NULL, facts + 1, 1, &conda); /* a version without the name of what has it */
     assert_string_equal(fix, "rocm-sdk explain E-FILE-001");
     make_with(RSDK_E_FILE_001, NULL, facts, 3, &target);
-    assert_string_equal(
-        fix, "d=$(mktemp -d /s/.new.XXXXXX) && /p -m pip install --target \"$d\" --no-deps --find-links /w "
-             "rocm-sdk-core==1 && (tar -C \"$d\" -cf - . && mv \"$d\" \"$d.read\") | tar -C /s "
-             "--keep-directory-symlink --no-overwrite-dir -xf - && rm -r \"$d.read\"");
+    assert_string_equal(fix,
+                        "d=$(mktemp -d /s/.new.XXXXXX) && /p -m pip install --target \"$d\" --no-deps --find-links /w "
+                        "rocm-sdk-core==1 && (tar -C \"$d\" -cf - . && mv \"$d\" \"$d.read\") | tar -C /s "
+                        "--keep-directory-symlink --no-overwrite-dir -xf - && rm -r \"$d.read\"");
     make_with(RSDK_E_FILE_001, NULL, facts, 3,
               &(rsdk_installation){.installer = "target", .python = "/p", .site = "/s"});
     assert_string_equal(fix, "Install rocm-sdk-core==1 again from where it came: its index is not known");
