@@ -17,11 +17,11 @@ static bool is_absence(int reason) {
     return reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == ELOOP || reason == ENAMETOOLONG;
 }
 
-/* Look whether a directory is a package; *reason is the error of a place that could not be asked, else as before. */
+/* Look whether a directory is a package; *reason becomes the error of the first place that could not be asked. */
 static place_kind look_at(rsdk_sdk *sdk, const char *directory, int *reason) {
     struct stat facts;
     if (stat(directory, &facts) != 0) {
-        *reason = is_absence(errno) ? *reason : errno;
+        *reason = *reason != 0 || is_absence(errno) ? *reason : errno;
         return NOTHING_THERE;
     }
     const char *init = rsdk_path_join(&sdk->arena, directory, "__init__.py");
