@@ -150,7 +150,7 @@ def run(
     from contextlib import suppress
     from subprocess import DEVNULL, PIPE, TimeoutExpired
 
-    stdin, unsent = (DEVNULL, None) if given is None else (PIPE, given.encode())
+    stdin, unsent = (DEVNULL, None) if given is None else (PIPE, given.encode(errors="replace"))
     whole = environment(variables, base)
     with begin(command, base=whole, directory=directory, stdin=stdin, stdout=PIPE, stderr=PIPE) as process:
         try:
