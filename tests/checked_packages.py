@@ -16,8 +16,8 @@ from artifact_tree import usual_tree
 from build_command import build_command
 
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.packages.wish import Wish
 
 VERSION = "7.10.0"
 FAMILIES = "gfx1100,gfx942"

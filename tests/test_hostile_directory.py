@@ -24,8 +24,8 @@ from sample_site import clean_environment, compile_library
 
 from rocm_sdk.base import starting
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.packages.wish import Wish
 
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 OTHER_USER = 65534

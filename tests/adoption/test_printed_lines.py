@@ -20,9 +20,9 @@ from sample_machine import Machine
 from sample_site import clean_environment, compile_library
 
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.index import write_index
+from rocm_sdk_build.packages.wish import Wish
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"

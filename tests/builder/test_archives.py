@@ -13,11 +13,11 @@ from artifact_tree import MANIFEST, STAGE, usual_tree
 
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.archives import unpack
 from rocm_sdk_build.inputs.catalog import read_catalog
 from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.packages.wish import Wish
 
 ZSTD = import_zstd()
 Member = tuple[tarfile.TarInfo, bytes]

@@ -20,11 +20,11 @@ from sample_site import CORE as CORE_PACKAGE
 from sample_site import Site
 
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import NESTING_LIMIT
 from rocm_sdk_build.inputs.rules import read_rules
-from rocm_sdk_build.packages.absent_libraries import facts_text
+from rocm_sdk_build.packages.dist_info import facts_text
+from rocm_sdk_build.packages.wish import Wish
 
 VERSION = "7.10.0"
 CORE, BASE = "core-hip_lib_generic", "base_run_generic"

@@ -21,8 +21,8 @@ from rocm_sdk_build.inputs.data_files import (
     files_below,
     not_needed,
     read_table,
+    select_files,
 )
-from rocm_sdk_build.inputs.data_selection import select_files
 from rocm_sdk_build.inputs.kernel_indexes import LostTable, is_index, lost_tables, named_by, stem_of
 
 BLAS = "_rocm_sdk_libraries/lib/rocblas/library"

@@ -12,10 +12,10 @@ from cyclonedx.validation.json import JsonStrictValidator
 from packaging.licenses import canonicalize_license_expression
 
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
-from rocm_sdk_build.packages.debian_copyright import expression_of_all, licences_of_debian
+from rocm_sdk_build.packages.licences import expression_of_all, licences_of_debian
 from rocm_sdk_build.packages.sbom import read_sbom
+from rocm_sdk_build.packages.wish import Wish
 
 FORMAT = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
 STANDALONE = "\nLicense: Expat\n Permission is hereby granted\n .\n Files: *\n License: GPL-3\n"

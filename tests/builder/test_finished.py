@@ -19,11 +19,11 @@ from installed_rocm import usual_rocm
 
 from rocm_sdk_build.building import prefix as prefix_build
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.finished import Keys
+from rocm_sdk_build.packages.wish import Wish
 
 VERSION = "7.10.0"
 CORE = "rocm_sdk_core"
@@ -94,7 +94,7 @@ SCRIPT = """
 import logging, sys
 from pathlib import Path
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
+from rocm_sdk_build.packages.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 logging.basicConfig(format="%(message)s", level=logging.INFO)
 build(Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False), read_rules())
@@ -216,7 +216,7 @@ def test_a_prefix(tmp_path: Path, caplog: pytest.LogCaptureFixture, options: dic
     time.sleep(2.1)
     wish = Wish([rocm.root], tmp_path / "output", VERSION)
     with pytest.raises(PackagingError, match="libgone"):
-        prefix_build.build(prefix_build.Wish(wish, **options), read_rules())
+        prefix_build.build(prefix_build.PrefixWish(wish, **options), read_rules())
     store = tmp_path / "output/.rocm-sdk-finished"
     shutil.copytree(store, tmp_path / "changed/.rocm-sdk-finished")
     assert rebuild_prefix(wish, caplog, options) == len(list((tmp_path / "output/dist").rglob("*.whl"))) >= 4
@@ -234,7 +234,7 @@ def rebuild_prefix(wish: Wish, caplog: pytest.LogCaptureFixture, options: dict[s
     """Build again, and return the number of wheels that an earlier run has made."""
     caplog.clear()
     with caplog.at_level(logging.INFO):
-        prefix_build.build(prefix_build.Wish(wish._replace(is_checked=False), **options), read_rules())
+        prefix_build.build(prefix_build.PrefixWish(wish._replace(is_checked=False), **options), read_rules())
     return sum(text.endswith("an earlier run has made it") for text in caplog.messages)
 
 

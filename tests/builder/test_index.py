@@ -28,13 +28,13 @@ from system_calls import traced
 
 from rocm_sdk import loader_version
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.new_file import OutputRefusedError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.extras import LOADER_FIX
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.package_files import find_packages
+from rocm_sdk_build.packages.wish import Wish
 
 ROOT = Path(__file__).resolve().parents[2]
 METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"

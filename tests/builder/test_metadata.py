@@ -14,11 +14,11 @@ from packaging.metadata import Metadata
 
 from rocm_sdk import _native
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.packages.platform_tag import Names, Needs, needs_of, policies, tag_of
+from rocm_sdk_build.packages.wish import Wish
 
 VERSION = "7.10.0"
 MACHINE = platform.machine()

@@ -12,10 +12,8 @@ from environments import empty_environment, installer_command
 
 from rocm_sdk import loader_version
 from rocm_sdk.installed.record import Row, record_text, row_of
-from rocm_sdk_build.building.loader import bring_loader
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.output.own_loader import own_loader
+from rocm_sdk_build.output.own_loader import bring_loader, own_loader
 
 BASE = f"rocm_sdk_loader-{loader_version}"
 NAME = f"{BASE}-cp310-abi3-manylinux_2_17_x86_64.manylinux2014_x86_64.whl"
@@ -134,8 +132,6 @@ def test_one_that_is_there(tmp_path: Path) -> None:
     """A loader that the selector takes stays alone, such as one for any Linux; an older one does not count."""
     dist = tmp_path / "dist"
     dist.mkdir()
-    wish = Wish([], dist, "7.10.0", brings_loader=True)
     (dist / "rocm_sdk_loader-99.0-cp310-abi3-manylinux_2_27_x86_64.whl").touch()
-    assert bring_loader(wish, dist) == []
+    assert bring_loader(dist) == []
     assert len(list(dist.iterdir())) == 1
-    assert bring_loader(wish._replace(brings_loader=False), tmp_path / "dist") == []

@@ -18,7 +18,6 @@ from system_calls import traced
 
 from rocm_sdk import RewriteError
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code import rewrite
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.errors import PackagingError
@@ -26,6 +25,7 @@ from rocm_sdk_build.files.new_file import OutputRefusedError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote
+from rocm_sdk_build.packages.wish import Wish
 
 OLD, NEW = "7.10.0rc2", "7.10.0"
 

@@ -16,10 +16,10 @@ from artifact_tree import ArtifactTree, usual_tree
 from programs import completed
 
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.trial_installation import prove
+from rocm_sdk_build.packages.wish import Wish
 
 pytestmark = pytest.mark.slow
 
@@ -125,7 +125,7 @@ BUILD_AGAIN_AND_AGAIN = """
 import os, signal, sys, time
 from pathlib import Path
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
+from rocm_sdk_build.packages.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 wish, rules = Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False), read_rules()
 for line in sys.stdin:

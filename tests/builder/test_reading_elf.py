@@ -14,7 +14,7 @@ from small_debian import compile_library, fatbin_source
 from rocm_sdk_build.code.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies, library_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import look_at
-from rocm_sdk_build.inputs.offload_targets import in_hardware_order, read_offload_targets
+from rocm_sdk_build.inputs.prefix.target_code import in_hardware_order, read_offload_targets
 
 
 def test_a_library_cut_off_anywhere_is_read_or_refused_by_name(tmp_path: Path) -> None:

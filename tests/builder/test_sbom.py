@@ -22,10 +22,10 @@ from hostile_input import TEXTS
 from programs import completed
 
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.promotion import promote
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_text
+from rocm_sdk_build.packages.wish import Wish
 
 VERSION = "7.10.0"
 DIGEST = "ab" * 32

@@ -16,11 +16,11 @@ from small_debian import Archive, compile_library
 
 from rocm_sdk_build.building import prefix
 from rocm_sdk_build.building.debian import Source, build_wheels
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs import apt as apt_module
 from rocm_sdk_build.inputs.debian_packages import choose, newest, offered, release_of, required
+from rocm_sdk_build.packages.wish import Wish
 
 Result = subprocess.CompletedProcess[str]
 
@@ -204,7 +204,7 @@ def test_a_disk_that_is_too_small(mirror: Mirror, tmp_path: Path) -> None:
 def test_another_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     system = {"ID": "ubuntu", "PRETTY_NAME": "Ubuntu 24.04.1 LTS", "VERSION_CODENAME": "noble"}
     monkeypatch.setattr(platform, "freedesktop_os_release", lambda: system)
-    wish = prefix.Wish(Wish((), tmp_path, "", shape=Shape.NONE))
+    wish = prefix.PrefixWish(Wish((), tmp_path, "", shape=Shape.NONE))
     with pytest.raises(
         PackagingError, match=r"this is Ubuntu 24\.04\.1 LTS, whose packages of ROCm are not known"
     ) as e:
@@ -216,7 +216,7 @@ def test_another_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_system_without_debians_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apt_module, "_KEYRING", tmp_path / "none.gpg")
-    wish = prefix.Wish(Wish((), tmp_path, "", shape=Shape.NONE))
+    wish = prefix.PrefixWish(Wish((), tmp_path, "", shape=Shape.NONE))
     with pytest.raises(PackagingError, match=r"none\.gpg: there is no such file") as error:
         build_wheels(Source(tmp_path / "cache", "sid"), wish)
     assert error.value.fix == "apt-get install debian-archive-keyring"

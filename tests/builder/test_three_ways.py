@@ -25,7 +25,7 @@ from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.inputs.debian_packages import choose, release_of
 from rocm_sdk_build.inputs.prefix.tree import has_rewrites, is_skipped, place_of, rewritten
 from rocm_sdk_build.inputs.rules import read_rules
-from rocm_sdk_build.packages.absent_libraries import FACTS, FACTS_OF_LIBRARIES
+from rocm_sdk_build.packages.dist_info import FACTS, FACTS_OF_LIBRARIES
 
 pytestmark = pytest.mark.long
 

@@ -17,11 +17,11 @@ from stored_builds import stored
 from system_programs import need
 
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs import file_kind
 from rocm_sdk_build.inputs.rules import Script, read_rules
 from rocm_sdk_build.packages.trampoline import Place, write_stub, write_trampoline
+from rocm_sdk_build.packages.wish import Wish
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"

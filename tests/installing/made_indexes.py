@@ -15,9 +15,9 @@ from stored_builds import stored
 
 from rocm_sdk_build.building import prefix
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.index import write_index
+from rocm_sdk_build.packages.wish import Wish
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.1.2"
@@ -40,7 +40,7 @@ def _artifacts(directory: Path, *, kpack: bool, families: str | None = None) -> 
 def _prefix(directory: Path, *, families: str | None = None, is_split: bool = False) -> None:
     root = usual_rocm(directory / "rocm").root
     packages = Wish([root], directory / "out", VERSION, dist=directory / "dist", is_checked=False)
-    prefix.build(prefix.Wish(packages, families=families, is_split=is_split))
+    prefix.build(prefix.PrefixWish(packages, families=families, is_split=is_split))
 
 
 def _closure(directory: Path) -> None:

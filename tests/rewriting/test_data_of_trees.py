@@ -14,8 +14,7 @@ from rocm_sdk import RewriteError, coverage
 from rocm_sdk.installed.record import read_record, row_of
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import RewrittenTree, Selection, rewrite_directory, rewrite_wheel
-from rocm_sdk_build.inputs.data_files import files_below
-from rocm_sdk_build.inputs.data_selection import select_for
+from rocm_sdk_build.inputs.data_files import files_below, select_for
 
 LIB = "_rocm_sdk_libraries/lib"
 BLAS = f"{LIB}/rocblas/library"

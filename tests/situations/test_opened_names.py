@@ -10,8 +10,8 @@ from command_fixtures import Call
 from sample_site import CORE, DIST_INFO, LIBRARIES, Site, compile_library, run_interpreter
 
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.building.wish import Wish
 from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.packages.wish import Wish
 
 OPENS = """
 #include <dlfcn.h>

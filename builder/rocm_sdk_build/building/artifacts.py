@@ -6,18 +6,17 @@ import logging
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.inputs.catalog import GENERIC, everything, read_catalog
-from rocm_sdk_build.inputs.overlay import OVERLAY, is_kpack_split, versions_of_build
+from rocm_sdk_build.inputs.catalog import GENERIC, OVERLAY, everything, is_kpack_split, read_catalog, versions_of_build
 from rocm_sdk_build.inputs.rules import Rules
+from rocm_sdk_build.packages.assignment import Assignment, assign
 from rocm_sdk_build.packages.costs import Estimate, Load, cost_of
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families
 from rocm_sdk_build.packages.parts import SELECTOR, Choice, choose, short_name
 from rocm_sdk_build.packages.version import version_of_artifacts
+from rocm_sdk_build.packages.wish import Wish, check_names, naming_output, refuse_output_inside
 
-from .plan import Plan
 from .wheel_maker import make_wheels
-from .wish import Wish, check_names, naming_output, refuse_output_inside
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +27,7 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     Raise PackagingError, which says what is missing or wrong. Then nothing half-written is left in `dist`.
     """
     with naming_output(wish):
-        return make_wheels(_plan(wish, rules))
+        return make_wheels(_assigned(wish, rules))
 
 
 def estimate(wish: Wish, rules: Rules) -> list[Estimate]:
@@ -37,10 +36,27 @@ def estimate(wish: Wish, rules: Rules) -> list[Estimate]:
     Archives of artifacts are unpacked for the estimate. The errors are the same as for `build`.
     """
     with naming_output(wish):
-        return estimate_packages(_plan(wish, rules))
+        sdk, found = _assigned(wish, rules), []
+        for package in sdk.packages:
+            sizes = [path.stat().st_size for path in (*package.sources, *package.licences.values())]
+            changed = [path.stat().st_size for path in package.changed]
+            load = Load(sizes, changed, package.programs, package.compression)
+            name = short_name(package.distribution)
+            found.append(_estimate(sdk, name, package.wheel, load, name.removeprefix("debug-")))
+        for place, _ in sdk.selectors:
+            file = f"{place}/rocm-{sdk.facts.version}.tar.gz".removeprefix("/")
+            found.append(_estimate(sdk, SELECTOR, file, Load(()), SELECTOR))
+        return found
 
 
-def _plan(wish: Wish, rules: Rules) -> Plan:
+def _estimate(sdk: Assignment, name: str, file: str, load: Load, made_with: str) -> Estimate:
+    """Return the estimate of a file; `made_with` is the package whose artifacts the file is made of."""
+    wish = sdk.wish
+    cost = cost_of(load, jobs=wish.jobs, deflates=wish.deflate, is_checked=wish.is_checked)
+    return Estimate(name, file, sdk.artifacts_of(made_with), cost)
+
+
+def _assigned(wish: Wish, rules: Rules) -> Assignment:
     check_names(wish)
     choice = choice_of(wish, rules)
     catalog = read_catalog(wish.artifacts, wish.output / ".artifacts", choice.needs if choice else everything)
@@ -70,7 +86,7 @@ def _plan(wish: Wish, rules: Rules) -> Plan:
         families.windows if families.linux or families.windows else (),
         is_kpack,
     )
-    return Plan(wish, rules, catalog, families, sdk, choice=choice)
+    return assign(wish, rules, catalog, families, sdk, choice=choice)
 
 
 def choice_of(wish: Wish, rules: Rules) -> Choice | None:
@@ -90,25 +106,3 @@ def choice_of(wish: Wish, rules: Rules) -> Choice | None:
     overlay = read_catalog(wish.artifacts, wish.output / ".artifacts", lambda stem: stem == OVERLAY)
     is_kpack = is_kpack_split(overlay, wish.artifacts[0])
     return choose(wish.only, families.targets() if is_kpack else families.named, is_kpack, rules)
-
-
-def estimate_packages(plan: Plan) -> list[Estimate]:
-    """Return the estimate of each package, and of each selector."""
-    found = []
-    for making in plan.packages(plan.wish.output):
-        sizes = [path.stat().st_size for path in (*making.sources, *making.licences.values())]
-        changed = [path.stat().st_size for path in making.changed]
-        load = Load(sizes, changed, making.programs, making.compression)
-        name = short_name(making.package.distribution)
-        found.append(_estimate(plan, name, making.file, load, name.removeprefix("debug-")))
-    for place, _ in plan.selectors():
-        file = f"{place}/rocm-{plan.sdk.version}.tar.gz".removeprefix("/")
-        found.append(_estimate(plan, SELECTOR, file, Load(()), SELECTOR))
-    return found
-
-
-def _estimate(plan: Plan, name: str, file: str, load: Load, made_with: str) -> Estimate:
-    """Return the estimate of a file; `made_with` is the package whose artifacts the file is made of."""
-    wish = plan.wish
-    cost = cost_of(load, jobs=wish.jobs, deflates=wish.deflate, is_checked=wish.is_checked)
-    return Estimate(name, file, plan.artifacts_of(made_with), cost)

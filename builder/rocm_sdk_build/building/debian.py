@@ -43,14 +43,14 @@ from rocm_sdk_build.inputs.debian_packages import (
 )
 from rocm_sdk_build.inputs.rules import Rules, read_rules
 from rocm_sdk_build.output.finished import program_digest
+from rocm_sdk_build.output.own_loader import bring_loader
+from rocm_sdk_build.packages.assignment import Assignment
 from rocm_sdk_build.packages.platform_tag import checked_tag
+from rocm_sdk_build.packages.wish import Wish, is_loader
 
 from . import prefix
-from .loader import bring_loader
-from .plan import Plan
-from .site import make_site
-from .wheel_maker import make_wheels
-from .wish import Wish, is_loader
+from .prefix import PrefixWish
+from .wheel_maker import make_site, make_wheels
 
 _log = logging.getLogger(__name__)
 
@@ -93,10 +93,10 @@ def build_site(source: Source, shape: Shape, version: str | None = None) -> Path
         packages = resolve_packages(apt, source)
         sites = source.directory / "sites"
         wish = Wish((), sites, _checked(version or packages.version), shape=shape, is_checked=False)
-        site = sites / f"{shape.value}-{_key(packages, prefix.Wish(wish), None)[:16]}"
+        site = sites / f"{shape.value}-{_key(packages, PrefixWish(wish), None)[:16]}"
         if not site.exists():
             sites.mkdir(exist_ok=True)
-            _build(apt, packages, prefix.Wish(wish), read_rules(), partial(make_site, site=site))
+            _build(apt, packages, PrefixWish(wish), read_rules(), partial(make_site, site=site))
             for outdated in sites.glob(f"{shape.value}-*"):
                 if outdated != site:
                     shutil.rmtree(outdated)
@@ -104,7 +104,7 @@ def build_site(source: Source, shape: Shape, version: str | None = None) -> Path
 
 
 def build_wheels(
-    source: Source, wish: prefix.Wish, rules: Path | None = None, *, keeps_unpacked: bool = False
+    source: Source, wish: PrefixWish, rules: Path | None = None, *, keeps_unpacked: bool = False
 ) -> list[Path]:
     """Make the SDK's packages in the directory `wish.packages.dist`, which is made if need be; return their files.
 
@@ -122,7 +122,8 @@ def build_wheels(
         key = _key(packages, wish, rules)
         note = source.directory / "made" / key
         if wish.packages.loader is None and (found := _made_before(note, place, key)):
-            return sorted([*found, *bring_loader(wish.packages, place)])
+            brought = bring_loader(place) if wish.packages.brings_loader else []
+            return sorted([*found, *brought])
         wish = wish._replace(packages=wish.packages._replace(version=version, key=key))
         made = sorted(_build(apt, packages, wish, read_rules(rules)))
         note.parent.mkdir(exist_ok=True)
@@ -227,9 +228,9 @@ def _checked(version: str) -> str:
 def _build(
     apt: Apt,
     packages: Packages,
-    wish: prefix.Wish,
+    wish: PrefixWish,
     rules: Rules,
-    make: Callable[[Plan], list[Path]] = make_wheels,
+    make: Callable[[Assignment], list[Path]] = make_wheels,
 ) -> list[Path]:
     _log.info("downloading and unpacking the packages of %s", packages.release)
     roots = tuple(apt.unpack(packages.found).values())
@@ -247,7 +248,7 @@ def _made_before(note: Path, output: Path, key: str) -> list[Path]:
     return paths if is_whole else []
 
 
-def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
+def _key(packages: Packages, wish: PrefixWish, rules: Path | None) -> str:
     """Return a digest of everything that the result depends on: packages, choices, tools and this code."""
     names = [package.store_name for package in packages.found]
     places = wish.packages._replace(output=Path(), dist=None, jobs=0, is_checked=True, brings_loader=False)

@@ -14,31 +14,27 @@ from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, Entry
 from rocm_sdk_build.inputs.globs import matches
-from rocm_sdk_build.inputs.offload_targets import in_hardware_order
-from rocm_sdk_build.inputs.prefix.classification import DEVEL
 from rocm_sdk_build.inputs.prefix.code_split import reads_archives, split_code
 from rocm_sdk_build.inputs.prefix.file_list import read_lists
 from rocm_sdk_build.inputs.prefix.roots import Search, find_files
-from rocm_sdk_build.inputs.prefix.target_code import for_family, runs, split, targets_of
-from rocm_sdk_build.inputs.prefix.tree import DOCUMENTS, Tree, lay_out
+from rocm_sdk_build.inputs.prefix.target_code import for_family, in_hardware_order, runs, split, targets_of
+from rocm_sdk_build.inputs.prefix.tree import DEVEL, DOCUMENTS, Tree, lay_out
 from rocm_sdk_build.inputs.rules import Rules, read_rules
-from rocm_sdk_build.packages.absent_libraries import FACTS
-from rocm_sdk_build.packages.dist_info import SdkFacts, json_text
+from rocm_sdk_build.packages.assignment import Assignment, assign
+from rocm_sdk_build.packages.dist_info import FACTS, SdkFacts, json_text
 from rocm_sdk_build.packages.families import Families, names_in
 from rocm_sdk_build.packages.licences import find_licences
+from rocm_sdk_build.packages.wish import Wish, check_names, naming_output, refuse_output_inside
 
-from .plan import Plan
 from .wheel_maker import make_wheels
-from .wish import Wish as PackagesWish
-from .wish import check_names, naming_output, refuse_output_inside
 
 _log = logging.getLogger(__name__)
 
 
-class Wish(NamedTuple):
+class PrefixWish(NamedTuple):
     """The wish for packages of an installed ROCm."""
 
-    packages: PackagesWish  # the wish, with roots in place of artifacts
+    packages: Wish  # the wish, with roots in place of artifacts
     lists: Sequence[Path] = ()  # files with the names of files
     families: str | None = None  # the libraries become a package for each of these families
     is_split: bool = False  # the files for single targets become a package for each target
@@ -46,7 +42,9 @@ class Wish(NamedTuple):
     is_complete: bool = False  # the roots have all that libraries need, except the libraries that every system has
 
 
-def build(wish: Wish, rules: Rules | None = None, make: Callable[[Plan], list[Path]] = make_wheels) -> list[Path]:
+def build(
+    wish: PrefixWish, rules: Rules | None = None, make: Callable[[Assignment], list[Path]] = make_wheels
+) -> list[Path]:
     """Make the packages by the rules (None: our own); return their files.
 
     Raise PackagingError, which says what is missing or wrong. Then nothing half-written is left in the output.
@@ -57,9 +55,9 @@ def build(wish: Wish, rules: Rules | None = None, make: Callable[[Plan], list[Pa
     search = find_files(packages.artifacts, read_lists(list(wish.lists)), wish.llvm)
     refuse_output_inside(search.whole, packages.output)
     with scratch_directory(packages.output) as scratch:
-        plan = _Build(wish, rules or read_rules(), families, search, scratch).plan()
+        sdk = _Build(wish, rules or read_rules(), families, search, scratch).run()
         with naming_output(packages):
-            return make(plan)
+            return make(sdk)
 
 
 def _families(names: str | None) -> dict[str, tuple[str, ...]]:
@@ -82,7 +80,7 @@ def _expanded(family: str) -> tuple[str, ...]:
 
 class _Build:
     def __init__(
-        self, wish: Wish, rules: Rules, families: dict[str, tuple[str, ...]], search: Search, scratch: Path
+        self, wish: PrefixWish, rules: Rules, families: dict[str, tuple[str, ...]], search: Search, scratch: Path
     ) -> None:
         self.wish, self.rules, self.families, self.search, self.scratch = wish, rules, families, search, scratch
         self.roots = search.roots
@@ -90,8 +88,8 @@ class _Build:
             artifacts=search.roots, written=scratch, needs_profiler=False, is_whole=True
         )
 
-    def plan(self) -> Plan:
-        """Lay out the files, make artifacts of them, and return the plan of their packages."""
+    def run(self) -> Assignment:
+        """Lay out the files, make artifacts of them, and return their packages."""
         tree = lay_out(self.search, self.rules, self.scratch / "texts", is_complete=self.wish.is_complete)
         self._tell(tree)
         found = [each for each in targets(tree) if self._is_wanted(each)]
@@ -117,7 +115,7 @@ class _Build:
             nonce=self.packages.nonce,
             one_libraries_package=not self.families,
         )
-        return Plan(self.packages, self._rules(), catalog, Families(None, None, set(names)), sdk)
+        return assign(self.packages, self._rules(), catalog, Families(None, None, set(names)), sdk)
 
     def _is_wanted(self, target: str) -> bool:
         gpus = [gpu for family in self.families.values() for gpu in family]

@@ -1,4 +1,4 @@
-"""The maker of wheels and selectors, which tests the files and lets them appear together."""
+"""The maker of wheels and selectors, which tests the files and lets them appear together; and of sites."""
 
 from __future__ import annotations
 
@@ -23,35 +23,33 @@ from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.output.finished import Finished, Keys
-from rocm_sdk_build.output.left_out import FIX, LEFT_OUT, LeftOut, write_left_out
+from rocm_sdk_build.output.own_loader import loader_for
 from rocm_sdk_build.output.selector import write_selector
 from rocm_sdk_build.output.trial_installation import prove, read_back
 from rocm_sdk_build.output.unpacked import unpack, unpack_wheel
-from rocm_sdk_build.packages.making import Making, making_tools
-from rocm_sdk_build.packages.staging import members_of
-
-from .loader import loader_for
-from .plan import Plan
-from .writing import Writer
+from rocm_sdk_build.packages.assignment import Assignment
+from rocm_sdk_build.packages.left_out import FIX, LEFT_OUT, write_left_out
+from rocm_sdk_build.packages.site_directory import filling
+from rocm_sdk_build.packages.writer import Writer, members_of
 
 _log = logging.getLogger(__name__)
 
 
-def make_wheels(plan: Plan) -> list[Path]:
-    """Make the wheels and selectors of a plan; return the files that appear.
+def make_wheels(sdk: Assignment) -> list[Path]:
+    """Make the wheels and selectors of an SDK; return the files that appear.
 
     Nothing half-written is left after an error.
     """
-    wish = plan.wish
+    wish = sdk.wish
+    _tell_left_out(sdk)
     dist = wish.dist or wish.output / "dist"
     finished = Finished(wish.output / ".rocm-sdk-finished")
     appears = output_directory(dist) if wish.makes_packages else nullcontext()
     with appears, scratch_directory(wish.output) as scratch:
         fresh = scratch / "dist"
         fresh.mkdir()
-        made = [*_wheels(plan, fresh, scratch, finished)]
+        made = [*_wheels(sdk, fresh, scratch, finished), *_selectors(sdk, fresh)]
         _warn_of_sizes(made, wish.size_limit)
-        left_out = _tell_left_out(plan)
         if wish.is_checked:
             _log.info("testing %d packages", len(made))
             wheels = [path for path in made if path.suffix == ".whl"]
@@ -64,20 +62,34 @@ def make_wheels(plan: Plan) -> list[Path]:
                 if not wish.only:
                     _refuse_problems(fresh, scratch)
         if wish.makes_packages:
-            loader = loader_for(wish, dist, scratch) if plan.selectors() else wish.loader
-            appeared = _appear(made, fresh, dist, loader)
-            if left_out or (dist / LEFT_OUT).exists():
-                move_files({write_left_out(fresh, plan.sdk.version, left_out): dist / LEFT_OUT})
+            brings = wish.brings_loader and bool(sdk.selectors)
+            appeared = _appear(made, fresh, dist, loader_for(wish.loader, brings, dist, scratch))
+            if sdk.left_out or (dist / LEFT_OUT).exists():
+                move_files({write_left_out(fresh, sdk.facts.version, sdk.left_out): dist / LEFT_OUT})
         else:
             appeared = [unpack(path, wish.output / path.parent.relative_to(fresh), scratch) for path in made]
     finished.clear()
-    if plan.selectors() and Version(plan.sdk.version).is_prerelease:
+    if sdk.selectors and Version(sdk.facts.version).is_prerelease:
         _log.warning(
             "installers take a version before a release by its number alone: pip install 'rocm[libraries]==%s'"
             " --find-links %s",
-            *(plan.sdk.version, dist),
+            *(sdk.facts.version, dist),
         )
     return appeared
+
+
+def make_site(sdk: Assignment, site: Path) -> list[Path]:
+    """Make the directory `site`, which is new and in the file system of the output; return its path in a list.
+
+    The directory is like site-packages, of hard links, in place of wheels.
+    """
+    with scratch_directory(sdk.wish.output) as scratch:
+        made = scratch / "dist"
+        made.mkdir()
+        writer = Writer(sdk.facts, sdk.rules.metadata, scratch)
+        for package in sdk.packages:
+            writer.write(package, filling(made, f"{package.name}.dist-info"))
+        return [made.rename(site)]
 
 
 @contextmanager
@@ -93,49 +105,31 @@ def _saying_how_to_go_on(finished: Finished) -> Iterator[None]:
         raise type(error)(f"{error}\nto get the packages as they are, add --no-check{kept}", error.fix) from error
 
 
-def _wheels(plan: Plan, fresh: Path, scratch: Path, finished: Finished) -> Iterator[Path]:
-    """Yield the wheels, and then the selectors."""
-    maker, logical = _Maker(plan, fresh, scratch, finished), set()
-    for making in plan.packages(scratch):
-        logical.add(making.package.logical_name)
-        yield maker.make(making)
-    is_kpack, packages = plan.sdk.one_libraries_package, plan.offered(logical)
-    for place, family in plan.selectors():
-        (fresh / place).mkdir(exist_ok=True)
-        yield write_selector(fresh / place, plan.sdk, plan.families, family, is_kpack=is_kpack, packages=packages)
-
-
-class _Maker:
-    def __init__(self, plan: Plan, fresh: Path, scratch: Path, finished: Finished) -> None:
-        """Prepare to make wheels; `fresh` is the directory of the new wheels."""
-        self._plan, self._fresh, self._finished = plan, fresh, finished
-        self._keys, self._writer = Keys(plan.wish.written), Writer(plan, scratch)
-
-    def make(self, making: Making) -> Path:
-        """Make a wheel, or take the wheel of an earlier run."""
-        wish, wheel = self._plan.wish, self._fresh / making.file
+def _wheels(sdk: Assignment, fresh: Path, scratch: Path, finished: Finished) -> Iterator[Path]:
+    """Yield the wheels, each made in the directory `fresh`, or taken from an earlier run."""
+    wish = sdk.wish
+    keys, writer = Keys(wish.written), Writer(sdk.facts, sdk.rules.metadata, scratch)
+    for package in sdk.packages:
+        wheel = fresh / package.wheel
         wheel.parent.mkdir(exist_ok=True)
-        key = self._key(making, wheel)
-        if self._finished.take(key, wheel):
+        facts = (wheel.name, package.facts, sdk.facts, sdk.rules.metadata, wish.deflate, wish.key)
+        key = keys.of(facts, package.input_files)
+        if finished.take(key, wheel):
             _log.info("%s: an earlier run has made it", wheel.name)
-            return wheel
-        _log.info("%s: staging", wheel.name)
-        info = f"{making.name}.dist-info"
-        self._writer.write(making, writing(wheel, info, wish.key, deflate=wish.deflate, jobs=wish.jobs))
-        _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
-        if self._key(making, wheel) == key:
-            self._finished.keep(key, wheel)
-        return wheel
+        else:
+            _log.info("%s: staging", wheel.name)
+            info = f"{package.name}.dist-info"
+            writer.write(package, writing(wheel, info, wish.key, deflate=wish.deflate, jobs=wish.jobs))
+            _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
+            if keys.of(facts, package.input_files) == key:
+                finished.keep(key, wheel)
+        yield wheel
 
-    def _key(self, making: Making, wheel: Path) -> str | None:
-        """Return the key of all input that decides on the content of a wheel; None if a file has just changed."""
-        wish = self._plan.wish
-        files = [*making.sources, *making.licences.values(), *making.input_files, *making_tools(), *making.tools]
-        place = (wheel.name, making.directory, making.licences)
-        metadata = self._plan.rules.metadata
-        return self._keys.of(
-            (making.package, place, self._plan.sdk, metadata, wish.deflate, wish.key, making.facts), files
-        )
+
+def _selectors(sdk: Assignment, fresh: Path) -> Iterator[Path]:
+    for place, family in sdk.selectors:
+        (fresh / place).mkdir(exist_ok=True)
+        yield write_selector(fresh / place, sdk.facts, sdk.families, family, sdk.offered)
 
 
 def _refuse_problems(fresh: Path, scratch: Path) -> None:
@@ -145,17 +139,12 @@ def _refuse_problems(fresh: Path, scratch: Path) -> None:
         raise PackagingError("\n".join(lines), found[0].fix)
 
 
-def _tell_left_out(plan: Plan) -> list[LeftOut]:
-    """Return the artifacts with files in no package, which the log lists.
-
-    Raise PackagingError if the wish allows none.
-    """
-    found = plan.left_out()
-    for each in found:
+def _tell_left_out(sdk: Assignment) -> None:
+    """List the artifacts with files in no package in the log; raise PackagingError if the wish allows none."""
+    for each in sdk.left_out:
         _log.warning("%s", each)
-    if found and plan.wish.is_strict:
-        raise PackagingError(f"{counted(len(found), 'artifact')} with files in no package, listed above", FIX)
-    return found
+    if sdk.left_out and sdk.wish.is_strict:
+        raise PackagingError(f"{counted(len(sdk.left_out), 'artifact')} with files in no package, listed above", FIX)
 
 
 def _warn_of_sizes(made: Iterable[Path], limit: int | None) -> None:

@@ -11,8 +11,8 @@ from packaging.utils import canonicalize_name
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
-from rocm_sdk_build.output.clash import fix_of
 from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, Unmet, read_selector, unmet
+from rocm_sdk_build.output.index import fix_of_clash
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.packages.families import expand, is_family
 
@@ -111,7 +111,10 @@ def _group(
         each for each in selector.families if families and not families.issuperset(_targets_of(each, families))
     ]:
         problems.tell(file.path, f"chooses {', '.join(more)}, which no package names", again(SELECTOR))
-    _tell_lacking(pool, facts, problems)
+    for each in _lacking(pool, facts):
+        fix = f"put that version of {LOADER} there" if each.project == LOADER else again(each.project)
+        path = each.told[0][0]
+        problems.tell(path, str(each).removeprefix(f"{path}: "), fix)
     required = (*selector.requires, *(each.requirement for each in selector.extras))
     wanted = {canonicalize_name(each.name) for each in required}
     return [Group(file, tuple(each for each in pool if each.project in wanted and each.is_of_sdk))]
@@ -141,16 +144,13 @@ def _tell_clash(
                 lost = {each.requirement for pool in pools for each in _lacking(pool, facts)}
                 lost -= {each.requirement for each in _lacking(packages, facts)}
                 if lost and sha256_of(other.path).digest() != sha256_of(file.path).digest():
-                    known = {each.path: _digested(each, facts) for each in packages}
-                    fix = fix_of(directory, (known[other.path], known[file.path]), list(known.values()))
+                    known = {each.path: _indexed(each, facts) for each in packages}
+                    known = {path: each._replace(sha256=sha256_of(path).hexdigest()) for path, each in known.items()}
+                    fix = fix_of_clash(directory, (known[other.path], known[file.path]), list(known.values()))
                     what = f"and {other.path} are different, and installers could not tell which is meant"
                     problems.tell(file.path, what, fix)
                     return True
     return False
-
-
-def _digested(package: PackageFile, facts: Mapping[Path, WheelFacts]) -> IndexedFile:
-    return _indexed(package, facts)._replace(sha256=sha256_of(package.path).hexdigest())
 
 
 def _pool_of(directory: Path, selector: PackageFile, packages: Sequence[PackageFile]) -> list[PackageFile]:
@@ -162,14 +162,6 @@ def _pool_of(directory: Path, selector: PackageFile, packages: Sequence[PackageF
 def _lacking(pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts]) -> list[Unmet]:
     """Return the requirements of the SDK's packages that the pool lacks; the loader may be on another index."""
     return [each for each in unmet([_indexed(each, facts) for each in pool]) if each.is_ours and each.is_certain]
-
-
-def _tell_lacking(pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems) -> None:
-    """Tell of each requirement that no package of the pool meets, once, with all packages that have it."""
-    for each in _lacking(pool, facts):
-        fix = f"put that version of {LOADER} there" if each.project == LOADER else again(each.project)
-        path = each.told[0][0]
-        problems.tell(path, str(each).removeprefix(f"{path}: "), fix)
 
 
 def _indexed(package: PackageFile, facts: Mapping[Path, WheelFacts]) -> IndexedFile:

@@ -54,7 +54,10 @@ class Installation:
         devices = [each for each in self._group.wheels if each.project.startswith(_DEVICE)]
         hosts = [each for each in self._group.wheels if each not in devices]
         files = {each.path: self._add(each.path) for each in hosts}
-        self._libraries = _names_of(path for own in files.values() for path in own)
+        installed = [path for own in files.values() for path in own]
+        self._libraries = Names(
+            frozenset(name for path in installed for name in (path.name, look_at(path).soname) if name)
+        )
         for path, own in files.items():
             self._check_promise(path, own)
         self._check_tree(hosts, files)
@@ -151,8 +154,3 @@ class Installation:
         except PackagingError as error:
             self._problems.tell(place, f"{', '.join(names)}: {error}", error.fix)
         self.tested.append(names)
-
-
-def _names_of(files: Iterable[Path]) -> Names:
-    """Return the names under which libraries are found: names of files, and SONAMEs."""
-    return Names(frozenset(name for path in files for name in (path.name, look_at(path).soname) if name))

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
 
 from .options import add_count, add_version_file, add_writing, names, tell_made, wish_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from rocm_sdk_build.packages.costs import Cost, Estimate
+
+_SCHEMA = 1  # of the answer of --dry-run --json
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -74,10 +81,8 @@ def _make(places: Sequence[str], options: argparse.Namespace) -> int:
     from rocm_sdk.index.web.server import SCHEMES
     from rocm_sdk_build.building.artifacts import build, choice_of, estimate
     from rocm_sdk_build.files.named_directory import require_directory
-    from rocm_sdk_build.inputs.catalog import NAME_IT, everything
-    from rocm_sdk_build.inputs.overlay import OVERLAY
+    from rocm_sdk_build.inputs.catalog import NAME_IT, OVERLAY, everything
     from rocm_sdk_build.inputs.rules import read_rules
-    from rocm_sdk_build.output.estimate_report import tell_estimates, write_estimates
     from rocm_sdk_build.packages.version import default_version
 
     families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
@@ -104,10 +109,36 @@ def _make(places: Sequence[str], options: argparse.Namespace) -> int:
     choice = choice_of(wish, rules)
     wish = wish._replace(artifacts=local(choice.needs if choice else everything))
     if options.dry_run:
-        (write_estimates if options.json else tell_estimates)(estimate(wish, rules))
-        return 0
-    tell_made(build(wish, rules))
+        _tell(estimate(wish, rules), options.json)
+    else:
+        tell_made(build(wish, rules))
     return 0
+
+
+def _tell(estimates: Sequence[Estimate], as_json: bool) -> None:
+    """Print a table of the packages, then the artifacts of each package; or a JSON document."""
+    from rocm_sdk.base.value_text import size_text
+    from rocm_sdk.terminal.output import tell, tell_table
+    from rocm_sdk_build.packages.costs import cost_of_run
+
+    run = cost_of_run([each.cost for each in estimates])
+    if as_json:
+        packages = [
+            {"name": each.name, "file": each.file, "artifacts": list(each.artifacts), **_numbers(each.cost)}
+            for each in estimates
+        ]
+        print(json.dumps({"schema": _SCHEMA, "packages": packages, "run": _numbers(run)}, indent=2))
+        return
+    rows = [(each.name, each.cost, each.file) for each in estimates]
+    rows += [("all in one run", run, "")] if len(rows) > 1 else []
+    table = [(name, *map(size_text, (cost.wheel, cost.disk, cost.memory)), file) for name, cost, file in rows]
+    tell_table(("package", "wheel", "disk", "memory", "file"), table, ("wheel", "disk", "memory"))
+    for each in estimates:
+        tell(f"{each.name} is made of {', '.join(each.artifacts)}")
+
+
+def _numbers(cost: Cost) -> dict[str, int]:
+    return {**cost._asdict(), "disk": cost.disk}
 
 
 def _local(

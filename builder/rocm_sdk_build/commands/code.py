@@ -16,6 +16,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write each file; return the status of `code.command`."""
     from rocm_sdk_build.code import command as writing
-    from rocm_sdk_build.inputs.data_selection import select_for
+    from rocm_sdk_build.inputs.data_files import select_for
 
     return writing.run(options, select_for)

@@ -34,10 +34,10 @@ def run(options: argparse.Namespace) -> int:
         raise WrongUsageError("--mirror is the address of a suite's packages", "--suite SUITE")
 
     from rocm_sdk_build.building.debian import Source, build_wheels
-    from rocm_sdk_build.building.prefix import Wish
+    from rocm_sdk_build.building.prefix import PrefixWish
     from rocm_sdk_build.code.patchelf import Shape
 
     packages = wish_of(options, (), options.output)._replace(shape=Shape(options.shape))
-    wish = Wish(packages, families=options.families, is_split=options.split)
+    wish = PrefixWish(packages, families=options.families, is_split=options.split)
     tell_made(build_wheels(Source(options.cache, options.suite, options.mirror, options.packages), wish, options.rules))
     return 0

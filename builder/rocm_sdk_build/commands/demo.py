@@ -95,8 +95,8 @@ def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str
     """Return the names in LIBRARIES that this system's release has, and the packages of an SDK with them."""
     from rocm_sdk_build.building import prefix
     from rocm_sdk_build.building.debian import Source, build_wheels, release_of_source
-    from rocm_sdk_build.building.wish import Wish
     from rocm_sdk_build.inputs.debian_packages import offered
+    from rocm_sdk_build.packages.wish import Wish
 
     source = Source(options.cache)
     release = release_of_source(source)
@@ -105,7 +105,7 @@ def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str
     output = options.directory / "wheels"
     wish = Wish((), output, "", deflate=False, is_checked=False, size_limit=None, shape=shape, dist=output)
     source = source._replace(names=names)
-    return names, build_wheels(source, prefix.Wish(wish), keeps_unpacked=True)
+    return names, build_wheels(source, prefix.PrefixWish(wish), keeps_unpacked=True)
 
 
 def _refuse_directory_of_another() -> None:

@@ -11,7 +11,7 @@ from rocm_sdk_build.errors import PackagingError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rocm_sdk_build.building.wish import Wish
+    from rocm_sdk_build.packages.wish import Wish
 
 
 def add_shape(command: argparse.ArgumentParser, usual: str) -> None:
@@ -134,7 +134,7 @@ def wish_of(options: argparse.Namespace, artifacts: Sequence[Path], output: Path
 
     Raise PackagingError if pages are to be recorded without a check.
     """
-    from rocm_sdk_build.building.wish import Wish
+    from rocm_sdk_build.packages.wish import Wish
 
     if options.record_pages and not options.check:
         raise PackagingError("--record-pages loads the packages where they are tested", "add --check")

@@ -33,12 +33,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the packages that are made."""
-    from rocm_sdk_build.building.prefix import Wish, build
+    from rocm_sdk_build.building.prefix import PrefixWish, build
     from rocm_sdk_build.inputs.rules import read_rules
 
     options.version = options.version or _version_of(options.roots)
     packages = wish_of(options, options.roots, options.output)
-    wish = Wish(packages, options.files, options.families, options.split, options.llvm)
+    wish = PrefixWish(packages, options.files, options.families, options.split, options.llvm)
     tell_made(build(wish, read_rules(options.rules)))
     return 0
 

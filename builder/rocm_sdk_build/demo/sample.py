@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 from rocm_sdk.base.starting import run
 from rocm_sdk_build.building import prefix
-from rocm_sdk_build.building.plan import Plan
-from rocm_sdk_build.building.site import make_site
-from rocm_sdk_build.building.wheel_maker import make_wheels
-from rocm_sdk_build.building.wish import Wish
+from rocm_sdk_build.building.wheel_maker import make_site, make_wheels
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.packages.assignment import Assignment
+from rocm_sdk_build.packages.wish import Wish
 
 VERSION = "5.2.3"
 
@@ -93,12 +92,12 @@ def write_sample_wheels(shape: Shape, output: Path) -> list[Path]:
     return _build(Wish((), output, VERSION, deflate=False, shape=shape, dist=output, is_checked=False))
 
 
-def _build(wish: Wish, make: Callable[[Plan], list[Path]] = make_wheels) -> list[Path]:
+def _build(wish: Wish, make: Callable[[Assignment], list[Path]] = make_wheels) -> list[Path]:
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=wish.output) as partial:
         rocm, host = Path(partial, "rocm"), Path(partial, "host")
         _write_prefix(Path(partial))
         wish = wish._replace(artifacts=(rocm, host))
-        return prefix.build(prefix.Wish(wish, is_complete=True), make=make)
+        return prefix.build(prefix.PrefixWish(wish, is_complete=True), make=make)
 
 
 def _write_prefix(directory: Path) -> None:

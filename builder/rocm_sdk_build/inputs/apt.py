@@ -71,7 +71,11 @@ class Apt:
             shutil.rmtree(leftover)
         (self._directory / "status").write_text("", encoding="utf-8")  # nothing is installed
         if suite is not None:
-            _refuse_without_keys()
+            if not _KEYRING.exists():
+                raise PackagingError(
+                    f"{_KEYRING}: there is no such file: the keys of Debian's releases are needed",
+                    "apt-get install debian-archive-keyring",
+                )
             source = f"deb [signed-by={_KEYRING}] {mirror or _MIRROR} {suite} main\n"
             sources = self._directory / "sources.list"
             if not sources.exists() or sources.read_text(encoding="utf-8") != source:
@@ -254,14 +258,6 @@ class Apt:
                 "APT::Default-Release": "",
             }
         return [program, "-qq", *(f"-o{name}={value}" for name, value in options.items()), *arguments]
-
-
-def _refuse_without_keys() -> None:
-    if not _KEYRING.exists():
-        raise PackagingError(
-            f"{_KEYRING}: there is no such file: the keys of Debian's releases are needed",
-            "apt-get install debian-archive-keyring",
-        )
 
 
 def _run(command: list[str], directory: str | None = None) -> str:

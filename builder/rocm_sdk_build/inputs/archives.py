@@ -169,7 +169,11 @@ class _Unpacking:
             target.symlink_to(member.linkname)
             self.kinds[name] = "link"
         elif member.islnk():
-            self._take_hard_link(member, name, target)
+            other = member.linkname
+            if self.kinds.get(other) != "file" or other == MANIFEST:
+                raise PackagingError(f"{self.archive}: {name!r} is a link to {other!r}, which is not a file before it")
+            os.link(self.directory / other, target)
+            self.kinds[name] = "file"
         elif member.issparse():
             raise PackagingError(f"{self.archive}: {name!r} is a sparse file", "pack it without the option --sparse")
         elif member.isreg():
@@ -187,13 +191,6 @@ class _Unpacking:
                 raise PackagingError(f"{self.archive}: {name!r} is below {above!r}, which is not a directory")
             (self.directory / above).mkdir(exist_ok=True)
         return self.directory / name
-
-    def _take_hard_link(self, member: tarfile.TarInfo, name: str, target: Path) -> None:
-        other = member.linkname
-        if self.kinds.get(other) != "file" or other == MANIFEST:
-            raise PackagingError(f"{self.archive}: {name!r} is a link to {other!r}, which is not a file before it")
-        os.link(self.directory / other, target)
-        self.kinds[name] = "file"
 
     def _take_file(self, members: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
         free = shutil.disk_usage(self.directory).free

@@ -17,14 +17,16 @@ from typing import NamedTuple
 from rocm_sdk import RocmSdkError, device_code, targets
 from rocm_sdk._native import inspect_library, target_in_name
 from rocm_sdk.fit.code.candidate import may_have_code
+from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk.fit.image_kinds import image_kind
 from rocm_sdk.fit.image_kinds import serves as image_kind_serves
 from rocm_sdk.installed.walking import walk
 from rocm_sdk_build.code.choice import choose_targets
+from rocm_sdk_build.code.trees import Left, Select, Selection
 from rocm_sdk_build.errors import PackagingError, raise_error
 
 from .globs import matches
-from .kernel_indexes import is_index, named_by, stem_of
+from .kernel_indexes import is_index, lost_tables, named_by, stem_of
 
 UNKNOWN = "unknown data"  # the kind of a file in a library's directory that fits no row
 ANY_LIBRARY = "*"
@@ -264,3 +266,36 @@ def _libraries_in(directory: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield path.name, inspect_library(path).needed
             except RocmSdkError:
                 continue
+
+
+# ---- the selection ----
+
+
+def select_for(gpus: tuple[str, ...], unofficial: bool) -> Select:
+    """Return the selection of data files for GPUs.
+
+    With `unofficial`, files that only patched runtimes try on the GPUs stay, too.
+    """
+    return lambda place: select_files(directory := Path(place), files_below(directory), gpus, unofficial)
+
+
+def select_files(directory: Path, paths: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool) -> Selection:
+    """Return the selection among some files of a directory.
+
+    `paths` are the paths of regular files below the directory, in order. Raise RewriteError if an index that
+    stays would name a table that goes.
+    """
+    files = data_files(directory, paths)
+    choice = not_needed(directory, files, gpus, unofficial)
+    dropped = {file.path for file in choice.dropped}
+    held = {each.file.path for each in choice.held}
+    kept = (path for path in paths if path not in dropped)
+    for lost in lost_tables(directory, paths, kept, gpus, unofficial):
+        raise refusal(lost.named_in, f"it names {lost.table}, which would not be there", "E-CODE-013")
+    kinds = {file.kind for file in files if file.targets}  # kinds that have files for single targets
+    return Selection(
+        left_out=dict.fromkeys(sorted(dropped), f"it is not for {', '.join(gpus)}"),
+        kinds={file.path: file.kind for file in files if file.kind in kinds},
+        held=tuple(Left(each.file.path, each.why) for each in choice.held),
+        suffices=bool(dropped) and any(file.targets and file.path not in dropped | held for file in files),
+    )

@@ -130,7 +130,8 @@ def _fetch(server: Server, wanted: _Wanted) -> None:
         return
     with new_file(str(wanted.path), is_synced=False) as new:
         server.save(wanted.address, partial(_write, new, wanted.path), wanted.path.parent)
-        if wanted.digest and _digest_of_new(new, wanted) != wanted.digest:
+        chunks = read_range(new, 0, os.fstat(new).st_size, str(wanted.path))
+        if wanted.digest and sha256_of_chunks(chunks).hexdigest() != wanted.digest:
             raise PackagingError(f"{wanted.address}: is not the file that its .sha256sum is about")
 
 
@@ -147,7 +148,3 @@ def _write(new: int, path: Path, chunks: Iterator[bytes]) -> None:
             done += len(chunk)
     except OSError as error:
         raise PackagingError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def _digest_of_new(new: int, wanted: _Wanted) -> str:
-    return sha256_of_chunks(read_range(new, 0, os.fstat(new).st_size, str(wanted.path))).hexdigest()

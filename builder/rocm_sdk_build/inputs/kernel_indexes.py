@@ -62,7 +62,9 @@ def lost_tables(
     files = sorted(kept)
     left_out = _tables(paths) - _tables(files)
     found = []
-    for index in filter(_is_read, files if left_out else ()):
+    for index in filter(is_index, files if left_out else ()):
+        if PurePosixPath(index).suffix == _YAML:
+            continue  # its words prove nothing: not each is the name of a table
         parent = str(PurePosixPath(index).parent)
         try:
             names = named_by(directory, index, gpus, unofficial)
@@ -74,14 +76,6 @@ def lost_tables(
 
 def _tables(paths: Iterable[str]) -> set[tuple[str, str]]:
     return {stem_of(path) for path in paths if kernel_table_kind(PurePosixPath(path).name) == "table"}
-
-
-def _is_read(path: str) -> bool:
-    """Return whether a file is an index that is parsed.
-
-    The words of an index in YAML prove nothing: not each is the name of a table.
-    """
-    return is_index(path) and PurePosixPath(path).suffix != _YAML
 
 
 def _words(path: Path) -> frozenset[str]:

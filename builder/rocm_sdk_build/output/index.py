@@ -10,6 +10,7 @@ import html
 import json
 import logging
 import os
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -24,8 +25,7 @@ from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
 from rocm_sdk_build.files.pieces import naming_place, write_all
 from rocm_sdk_build.files.scratch import scratch_directory
 
-from .clash import LEAVE_OUT, fix_of
-from .extras import LOADER_FIX, IndexedFile, Unmet, unchosen, unmet
+from .extras import LOADER_FIX, SELECTOR, IndexedFile, Unmet, unchosen, unmet
 from .package_files import PackageFile, find_packages
 from .rocm_selector.backend import LOADER
 
@@ -90,6 +90,7 @@ def write_index(directory: Path, roots: Sequence[Path] = (), *, of_sdk: bool = F
     return made
 
 
+_LEAVE_OUT = "leave one of them out"
 _PUT_IT_THERE = "put what is required beside it, or name its directory: --root DIR"
 
 
@@ -130,9 +131,9 @@ def _find(directory: Path, roots: Sequence[Path], of_sdk: bool) -> list[IndexedF
             is_below = directory in (other.path.parent.parent, file.path.parent.parent)
             raise PackagingError(
                 f"{other.path} and {file.path} are different, and installers could not tell which is meant",
-                fix_of(directory, (other, file), [_read(each) for each in find_packages(directory)])
+                fix_of_clash(directory, (other, file), [_read(each) for each in find_packages(directory)])
                 if is_below
-                else LEAVE_OUT,
+                else _LEAVE_OUT,
             )
     return list(found.values())
 
@@ -209,3 +210,39 @@ def _write(path: Path, text: str) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
     return path
+
+
+def fix_of_clash(directory: Path, clashing: tuple[IndexedFile, IndexedFile], files: Sequence[IndexedFile]) -> str:
+    """Return the fix that makes an index of `directory` possible, which has two different files of one name.
+
+    The fix is an index for each of the two files if all their requirements are there; otherwise one selector in place
+    of two. `files` are all files in the directory and directly below it.
+    """
+    below = sorted({each.path.parent for each in files} - {directory})
+    own = [each for each in files if each.path.parent == directory]
+    places = [each.path.parent for each in clashing]
+    if all(place in below for place in places):
+        for roots in ([directory], []):
+            groups = [_index_of(place, own if roots else [], files) for place in places]
+            if all(map(_is_complete, groups)):
+                words = ["rocm-sdk-build", "index", str(places[1]), *(["--root", str(directory)] if roots else [])]
+                return f"an index for each: {shlex.join(words)}"
+    if all(each.project == SELECTOR for each in clashing):
+        one = "rocm-sdk-build artifacts --only rocm with --linux-amdgpu-families and --windows-amdgpu-families of both"
+        return f"make one selector for all packages, in place of these: {one}"
+    return _LEAVE_OUT
+
+
+def _index_of(place: Path, others: Iterable[IndexedFile], files: Iterable[IndexedFile]) -> list[IndexedFile]:
+    return [*(each for each in files if each.path.parent == place), *others]
+
+
+def _is_complete(files: Sequence[IndexedFile]) -> bool:
+    """Return whether the files can be an index.
+
+    Each file must have a name of its own, and the requirements of our packages must be there.
+    """
+    names = {each.path.name: each.sha256 for each in files}
+    return all(names[each.path.name] == each.sha256 for each in files) and not any(
+        each.is_ours and each.is_certain for each in unmet(files)
+    )

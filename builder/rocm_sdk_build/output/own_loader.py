@@ -11,6 +11,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import Version
+
 import rocm_sdk
 from rocm_sdk import loader_version
 from rocm_sdk.base.own_wheels import install_command
@@ -20,6 +23,8 @@ from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.installed.record import has_digest
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.installed_wheel import OF_INSTALLER, write_again
+from rocm_sdk_build.files.new_file import move_files
+from rocm_sdk_build.files.scratch import scratch_directory
 
 from .rocm_selector.backend import LOADER
 
@@ -47,6 +52,45 @@ def own_loader(directory: Path, package: Path | None = None) -> Path:
         return _built_in(tree)
     what = f"{installed.record}: does not list the files of rocm_sdk" if installed else f"{parent}: has no {LOADER}"
     raise PackagingError(f"{what}, so that its wheel cannot be made again", _GIVE_ONE)
+
+
+def loader_for(loader: Path | None, brings: bool, dist: Path, scratch: Path) -> Path | None:
+    """Return the wheel that is to lie in `dist`: `loader`, or with `brings` the running loader's, or None.
+
+    No wheel is added if none is wanted, if one is there already, or if there is none, which the log tells. The wheel
+    may be written to `scratch`.
+    """
+    if loader is not None or not brings or any(map(_serves, dist.glob("rocm_sdk_loader-*.whl"))):
+        return loader
+    try:
+        return own_loader(scratch / "loader")
+    except PackagingError as error:
+        told = "rocm requires rocm-sdk-loader, whose wheel is not put beside the packages"
+        _log.warning("%s: %s; %s", told, error, error.fix)
+        return None
+
+
+def bring_loader(dist: Path) -> list[Path]:
+    """Bring the running loader's wheel to packages that are in `dist` already.
+
+    Return the wheel that appears there, or [].
+    """
+    with scratch_directory(dist) as scratch:
+        loader = loader_for(None, True, dist, scratch)
+        if loader is None:
+            return []
+        fresh = scratch / loader.name
+        fresh.write_bytes(loader.read_bytes())
+        move_files({fresh: dist / loader.name})
+        return [dist / loader.name]
+
+
+def _serves(wheel: Path) -> bool:
+    """Return whether the selector takes this loader: its version is the running loader's or a later one."""
+    try:
+        return parse_wheel_filename(wheel.name)[1] >= Version(loader_version)
+    except InvalidWheelFilename:
+        return False
 
 
 def _members(parent: Path, installed: Distribution) -> Iterator[tuple[str, Path]]:

@@ -12,7 +12,7 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sd
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.named_directory import require_directory
-from rocm_sdk_build.packages.debug_files import DEBUG
+from rocm_sdk_build.packages.package import DEBUG
 from rocm_sdk_build.packages.parts import Part
 
 NAME_IT = "name the directory that has the packages"

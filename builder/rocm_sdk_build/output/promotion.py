@@ -21,8 +21,8 @@ from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.files.wheel_name import wheel_name
 from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_text
-from rocm_sdk_build.packages.staging import members_of
 from rocm_sdk_build.packages.version import check_version
+from rocm_sdk_build.packages.writer import members_of
 
 from .package_files import PackageFile, find_packages
 from .rocm_selector.backend import LOADER

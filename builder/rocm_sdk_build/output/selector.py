@@ -45,9 +45,7 @@ ROCM_SDK_TARGET_FAMILY names another target family.
 """
 
 
-def write_selector(
-    directory: Path, sdk: SdkFacts, families: Families, family: str, *, is_kpack: bool, packages: Container[str]
-) -> Path:
+def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: str, packages: Container[str]) -> Path:
     """Write `rocm-VERSION.tar.gz`; return its path.
 
     `family` is the only family that the selector may choose; "" stands for all. `packages` are the logical names of the
@@ -64,7 +62,7 @@ def write_selector(
         # The loader's versions are not the SDK's: any loader reads any SDK. The version of this loader, or a later one,
         # which knows more GPUs, runs beside the SDK; the same loader decides on the family before.
         "requires": [f"rocm-sdk-core=={sdk.version}", f"{LOADER}>={loader_version}"],
-        "extras": _extras(sdk, families, bool(family), is_kpack, packages),
+        "extras": _extras(sdk, families, bool(family), packages),
     }
     return write_selector_archive(directory, document)
 
@@ -104,11 +102,9 @@ def read_archive_member(path: Path, name: str) -> bytes | None:
     return read_small(stream) if stream is not None else None
 
 
-def _extras(
-    sdk: SdkFacts, families: Families, is_restricted: bool, is_kpack: bool, packages: Container[str]
-) -> dict[str, list[str]]:
+def _extras(sdk: SdkFacts, families: Families, is_restricted: bool, packages: Container[str]) -> dict[str, list[str]]:
     """Return the requirements of each extra; `{family}` stands for the family that is chosen."""
-    version = sdk.version
+    version, is_kpack = sdk.version, sdk.one_libraries_package
     libraries = "rocm-sdk-libraries" if is_kpack else "rocm-sdk-libraries-{family}"
     extras = {
         "libraries": [f"{libraries}=={version}"],
@@ -120,11 +116,8 @@ def _extras(
     names = families.targets()
     logical = "device" if is_kpack else "libraries"
     if len(names) > 1 and not is_restricted and logical in packages:
-        rows = {name: _marked(f"rocm-sdk-{logical}-{name}=={version}", families.marker(name)) for name in names}
+        markers = {name: families.marker(name) for name in names}
+        rows = {name: f"rocm-sdk-{logical}-{name}=={version}{on and f'; {on}'}" for name, on in markers.items()}
         extras |= {f"{logical}-{name}": [row] for name, row in rows.items()}
         extras[f"{logical}-all"] = list(rows.values())
     return extras
-
-
-def _marked(requirement: str, marker: str) -> str:
-    return f"{requirement}; {marker}" if marker else requirement

@@ -1,35 +1,37 @@
-"""The content of the development tree: links to the runtime packages' files, and all files that these lack."""
+"""The content of the development tree: links to the runtime packages' files, and all files that these lack.
+
+Texts for pkg-config name no directory of the machine of the build.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from pathlib import PurePosixPath
 
+from rocm_sdk.base.files import read_beginning
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.tree_order import directories_of, rank
 from rocm_sdk_build.inputs.catalog import Artifact, Entry, is_same_file
+from rocm_sdk_build.inputs.prefix.tree import rewritten
+from rocm_sdk_build.inputs.rules import Rules
 
-from .population import Population
+from .package import DevelEntry, Package
 
-
-class DevelEntry(NamedTuple):
-    """A member of the archive: a directory, a link with its text, or a file."""
-
-    path: str
-    kind: str  # "directory", "link", "file"
-    link: str = ""
-    source: Path | None = None
-    text: bytes | None = None  # the content of a file whose source has another
+_log = logging.getLogger(__name__)
+_LIMIT = 1 << 20  # bytes of a text
+_OF_BUILD = re.compile(rb"(?:[\s=\"']|-[IL])(/(?!(?:usr|lib\w*|etc)\b)[^\s\"']+)")
 
 
-def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Population]) -> list[DevelEntry]:
+def plan_development(artifacts: Iterable[Artifact], packages: Iterable[Package], rules: Rules) -> list[DevelEntry]:
     """Return the tree, in the order of its members.
 
-    `runtime` has the files of each platform directory. A file that a runtime package has becomes a link to that file,
+    `packages` are the runtime packages. A file that a runtime package has becomes a link to that file,
     in the layout of site-packages. Other names of libraries become links to the SONAME beside them. Raise
     PackagingError if the tree would have two different files at one path.
     """
+    runtime = {str(each.platform_directory): each for each in packages}
     entries: dict[str, DevelEntry] = {}
     for artifact in artifacts:
         for entry in artifact.entries:
@@ -39,24 +41,25 @@ def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Popula
                 raise PackagingError(
                     f"the development tree would have two different files {entry.path}: {entry.source}"
                 )
-    for directory, population in runtime.items():
-        for path in population.files:
+    for directory, package in runtime.items():
+        for path in package.files:
             if path not in entries and not path.endswith("/__init__.py"):
                 entries[path] = _runtime_link(path, directory)
     for path in directories_of(entries):
         entries.setdefault(path, DevelEntry(path, "directory"))
-    return sorted(entries.values(), key=lambda entry: (rank(entry.kind, entry.link, runtime), entry.path))
+    tree = sorted(entries.values(), key=lambda entry: (rank(entry.kind, entry.link, runtime), entry.path))
+    return [_relocated(entry, rules) for entry in tree]
 
 
-def _entry_for(entry: Entry, runtime: Mapping[str, Population]) -> DevelEntry:
+def _entry_for(entry: Entry, runtime: Mapping[str, Package]) -> DevelEntry:
     path = entry.path
     if entry.kind == "directory":
         return DevelEntry(path, "directory")
-    for population in runtime.values():
-        if path in population.aliases:
-            return DevelEntry(path, "link", population.aliases[path])
-    for directory, population in runtime.items():
-        if path in population.files:
+    for package in runtime.values():
+        if path in package.aliases:
+            return DevelEntry(path, "link", package.aliases[path])
+    for directory, package in runtime.items():
+        if path in package.files:
             return _runtime_link(path, directory)
     if entry.kind == "link":
         return DevelEntry(path, "link", entry.link)
@@ -70,3 +73,14 @@ def _runtime_link(path: str, directory: str) -> DevelEntry:
 
 def _is_same(one: DevelEntry, other: DevelEntry) -> bool:
     return one.source is not None and other.source is not None and is_same_file(one.source, other.source)
+
+
+def _relocated(entry: DevelEntry, rules: Rules) -> DevelEntry:
+    """Return an entry with the text that the rules have for the tree; the log names the paths that stay."""
+    if entry.source is None or not entry.path.endswith(".pc"):
+        return entry
+    data = read_beginning(str(entry.source), _LIMIT)
+    text = (rewritten(rules.prefix, entry.path, False, data, "tree") or data) if len(data) < _LIMIT else b""
+    for path in dict.fromkeys(_OF_BUILD.findall(text)):
+        _log.warning("%s names a directory of another machine: %s", entry.path, path.decode(errors="replace"))
+    return entry._replace(text=text) if text else entry

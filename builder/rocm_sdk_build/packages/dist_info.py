@@ -1,12 +1,22 @@
-"""The writer of the texts that describe an SDK: `_dist_info.py` of each module and `dist_info.json` of the core."""
+"""The texts that describe an SDK: `_dist_info.py` of each module, and `dist_info.json` with the absent libraries.
+
+Loaders skip the libraries of the catalog that an SDK is built without, so that a framework's fixed list works.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from rocm_sdk._native import catalog
+from rocm_sdk.installed.catalog import fits
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import read_document
+
+FACTS = "share/therock/dist_info.json"
+FACTS_OF_LIBRARIES = "share/therock/libraries_dist_info.json"  # no path is in two packages
 _TEMPLATE = Path(__file__).with_name("dist_info_template.py")
 
 
@@ -50,3 +60,29 @@ def json_text(targets: Iterable[str], absent_libraries: Iterable[str]) -> str:
     """Return `share/therock/dist_info.json`: the GPUs of the SDK, and the shortnames of libraries that it lacks."""
     facts = {"dist_amdgpu_targets": ";".join(targets), "absent_libraries": sorted(absent_libraries)}
     return json.dumps(facts, indent=2) + "\n"
+
+
+def find_absent(package: str, files: Iterable[str]) -> list[str]:
+    """Return the shortnames of the libraries that the catalog has in a package and that the package lacks; sorted.
+
+    `files` are the paths of the package.
+    """
+    paths = [PurePosixPath(path) for path in files]
+    absent = []
+    for shortname, owner, pattern, _, directory, is_optional in catalog():
+        names = (path.name for path in paths if str(path.parent) == directory)
+        if owner == package and not is_optional and not any(fits(name, pattern) for name in names):
+            absent.append(shortname)
+    return sorted(absent)
+
+
+def facts_text(path: Path | None, absent: Iterable[str]) -> str:
+    """Return `dist_info.json` of the artifacts, with the libraries that are absent.
+
+    `path` is the file of the artifacts; None: the artifacts have none for the package. Raise PackagingError if the file
+    is not an object with the text dist_amdgpu_targets.
+    """
+    document = {} if path is None else read_document(path)
+    if not isinstance(document, dict) or not isinstance(document.get("dist_amdgpu_targets", ""), str):
+        raise PackagingError(f"{path}: is not an object with the text dist_amdgpu_targets")
+    return json.dumps({**document, "absent_libraries": list(absent)}, indent=2) + "\n"

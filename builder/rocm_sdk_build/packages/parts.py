@@ -6,14 +6,13 @@ that are made before or beside the package, change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rocm_sdk._native import package_owner
 from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk_build.errors import PackagingError, WrongUsageError
-from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, is_name
-from rocm_sdk_build.inputs.overlay import OVERLAY
+from rocm_sdk_build.inputs.catalog import GENERIC, OVERLAY, Artifact, is_name
 from rocm_sdk_build.inputs.rules import Rules
 
 SELECTOR = "rocm"
@@ -90,12 +89,9 @@ class Choice(NamedTuple):
             if part.logical in ("core", "libraries", "device", "profiler"):
                 self._refuse_absent(part, there, places)
             elif part.logical == "devel":
-                for each in self.parts_of_tree():
-                    self._refuse_absent(each, there, places, "rocm-sdk-devel links to its files")
-
-    def parts_of_tree(self) -> Iterator[Part]:
-        """Yield the packages to whose files the development tree has links."""
-        yield from (each for each in parts_of(self.families, self.is_kpack) if each.logical in ("core", "libraries"))
+                for each in parts_of(self.families, self.is_kpack):
+                    if each.logical in ("core", "libraries"):
+                        self._refuse_absent(each, there, places, "rocm-sdk-devel links to its files")
 
     def _refuse_absent(self, part: Part, there: set[str], places: str, why: str = "") -> None:
         own = sorted(

@@ -14,17 +14,10 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import Artifact, Entry, is_same_file
-from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
+from rocm_sdk_build.inputs.file_kind import Kind, look_at
 from rocm_sdk_build.inputs.globs import is_selected, matches
 
-
-class PlacedFile(NamedTuple):
-    """A file of a package."""
-
-    path: str  # path below the package's platform directory
-    source: Path
-    facts: Facts
-    link: str = ""  # the text of the link that a program in its place follows
+from .package import PlacedFile
 
 
 class Population(NamedTuple):
@@ -32,7 +25,6 @@ class Population(NamedTuple):
 
     files: dict[str, PlacedFile]
     aliases: dict[str, str]  # path of another name of a library -> its SONAME
-    artifacts: frozenset[str]  # names of artifacts
 
 
 def populate(
@@ -51,17 +43,21 @@ def populate(
     a file, or libraries share a SONAME.
     """
     building = _Building(tuple(includes), tuple(excludes), by_soname)
-    names = set()
     for artifact in artifacts:
-        names.add(artifact.name)
         for entry in artifact.entries:
             building.take(artifact, entry)
-    building.add_missing_sonames()
-    building.add_linker_names(tuple(linker_names))
+    for path, file in building.others.items():
+        building.files.setdefault(path, file)  # nothing calls the library by the SONAME: programs could not find it
+    globs = tuple(linker_names)
+    for path, file in list(building.files.items()):
+        stem, suffix, _ = path.partition(".so.")
+        if suffix and any(matches(path, glob) for glob in globs):
+            building.aliases.pop(f"{stem}.so", None)
+            building.files.setdefault(f"{stem}.so", file._replace(path=f"{stem}.so"))
     for path in sorted(building.files.keys() & building.directories.keys()):
-        file, directory = building.files[path].source, building.directories[path]
-        raise PackagingError(f"{file} is a file and {directory} a directory, and both go to one place: {path}")
-    return Population(building.files, building.aliases, frozenset(names))
+        source, directory = building.files[path].source, building.directories[path]
+        raise PackagingError(f"{source} is a file and {directory} a directory, and both go to one place: {path}")
+    return Population(building.files, building.aliases)
 
 
 def _is_script(path: Path) -> bool:
@@ -107,40 +103,24 @@ class _Building:
     def _take_file(self, path: str, source: Path) -> None:
         facts = look_at(source)
         place = PurePosixPath(path)
-        if self.by_soname and facts.soname:
-            self._claim(str(place.parent / facts.soname), source)
-        if self.by_soname and facts.soname and place.name != facts.soname:
-            self.aliases[path] = facts.soname
-            right = str(place.parent / facts.soname)
-            self.others.setdefault(right, PlacedFile(right, source, facts))
-        else:
+        if not (self.by_soname and facts.soname):
             self._add(PlacedFile(path, source, facts))
-
-    def _claim(self, path: str, source: Path) -> None:
-        """Raise PackagingError if two different libraries in one directory have the same SONAME."""
-        other = self.claims.setdefault(path, source)
+            return
+        right = str(place.parent / facts.soname)
+        other = self.claims.setdefault(right, source)
         if os.path.realpath(other) != os.path.realpath(source) and not is_same_file(other, source):
             raise PackagingError(
-                f"{other} and {source} are different, and both have the SONAME {PurePosixPath(path).name}",
+                f"{other} and {source} are different, and both have the SONAME {facts.soname}",
                 "leave one of them out, or put them into different directories",
             )
+        if place.name == facts.soname:
+            self._add(PlacedFile(path, source, facts))
+        else:
+            self.aliases[path] = facts.soname
+            self.others.setdefault(right, PlacedFile(right, source, facts))
 
     def _add(self, file: PlacedFile) -> None:
         other = self.files.setdefault(file.path, file)
         is_other = other.source != file.source or other.link != file.link
         if is_other and (other.link or file.link or not is_same_file(other.source, file.source)):
             raise PackagingError(f"{other.source} and {file.source} are different, and go to one place: {file.path}")
-
-    def add_missing_sonames(self) -> None:
-        """Add libraries that no file or link calls by the SONAME: programs could not find them."""
-        for path, file in self.others.items():
-            if path not in self.files:
-                self.files[path] = file
-
-    def add_linker_names(self, globs: tuple[str, ...]) -> None:
-        """Add names without version for libraries that users preload by such a name."""
-        for path, file in list(self.files.items()):
-            stem, suffix, _ = path.partition(".so.")
-            if suffix and any(matches(path, glob) for glob in globs):
-                self.aliases.pop(f"{stem}.so", None)
-                self.files.setdefault(f"{stem}.so", file._replace(path=f"{stem}.so"))

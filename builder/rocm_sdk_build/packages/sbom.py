@@ -21,7 +21,7 @@ from rocm_sdk_build.files.source_date import given_date, source_date
 from rocm_sdk_build.inputs.catalog import Artifact
 
 if TYPE_CHECKING:
-    from cyclonedx.model.component import Component
+    pass
 
 _NO_FILES: Mapping[str, str] = MappingProxyType({})
 _BUILDER, _ARTIFACT = "rocm-sdk-build", "artifact:"  # names of components
@@ -68,11 +68,6 @@ def sbom_name(distribution: str) -> str:
     return f"sboms/{distribution}.cdx.json"
 
 
-def _as_text(name: str) -> str:
-    """Return a name as text; bytes of the name that are not UTF-8 appear as backslash and number."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
 def sbom_text(  # noqa: PLR0917
     distribution: str,
     version: str,
@@ -93,8 +88,12 @@ def sbom_text(  # noqa: PLR0917
     from cyclonedx.model.license import LicenseExpression
     from cyclonedx.model.tool import ToolRepository
     from cyclonedx.output.json import JsonV1Dot6
+    from packageurl import PackageURL
 
-    digests, files = ({_as_text(name): digest for name, digest in own.items()} for own in (digests, files))
+    digests, files = (  # bytes of names that are not UTF-8 appear as backslash and number
+        {name.encode("utf-8", "backslashreplace").decode(): digest for name, digest in own.items()}
+        for own in (digests, files)
+    )
     kinds = ((ComponentType.DATA, _ARTIFACT, digests), (ComponentType.FILE, "file:", files))
     inputs = [
         Component(
@@ -115,12 +114,14 @@ def sbom_text(  # noqa: PLR0917
         )
         for name, licence in sorted(debian.items())
     ]
-    whole = _distribution(distribution, version)
+    url = PackageURL("pypi", name=distribution, version=version)
+    whole = Component(name=distribution, version=version, purl=url, bom_ref=url.to_string())
     tool = Component(name=_BUILDER, version=builder, type=ComponentType.APPLICATION, bom_ref=_BUILDER)
     rows = (f"{name} {digest}" for own in (digests, files) for name, digest in sorted(own.items()))
     packages = (f"{name} {licence}" for name, licence in sorted(debian.items()))
     facts = "\n".join([distribution, version, builder, *rows, *packages])
-    date = _timestamp()
+    # Without SOURCE_DATE_EPOCH there is no time, since two runs would not agree on it.
+    date = None if given_date() is None else datetime.fromtimestamp(source_date(), timezone.utc)
     bom = Bom(
         serial_number=uuid.uuid5(_NAMESPACE, facts),
         metadata=BomMetaData(component=whole, tools=ToolRepository(components=[tool]), timestamp=date),
@@ -166,16 +167,3 @@ def _digest_of(component: dict[str, Any]) -> str:
     if len(found) != 1 or _SHA256.fullmatch(found[0]) is None:
         raise ValueError(f"the artifact {str(component['name'])!r} has no SHA-256")
     return found[0]
-
-
-def _distribution(name: str, version: str) -> Component:
-    from cyclonedx.model.component import Component
-    from packageurl import PackageURL
-
-    url = PackageURL("pypi", name=name, version=version)
-    return Component(name=name, version=version, purl=url, bom_ref=url.to_string())
-
-
-def _timestamp() -> datetime | None:
-    """Return SOURCE_DATE_EPOCH; None without the variable, since two runs would not agree on a time."""
-    return None if given_date() is None else datetime.fromtimestamp(source_date(), timezone.utc)

@@ -8,7 +8,6 @@ import stat
 import tarfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from rocm_sdk.base.zstd import import_zstd
@@ -16,7 +15,7 @@ from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.source_date import source_date
 from rocm_sdk_build.files.wheels import Member
 
-from .development import DevelEntry
+from .package import DevelEntry
 
 _CHUNK = 1 << 20
 
@@ -65,15 +64,11 @@ def write_devel_archive(entries: Iterable[DevelEntry], tree: str, stream: Member
                 members.addfile(member)
             else:
                 assert entry.source is not None
-                _add_file(members, member, entry.source, entry.text)
-
-
-def _add_file(members: tarfile.TarFile, member: tarfile.TarInfo, source: Path, text: bytes | None) -> None:
-    with open_input(str(source)) as file:
-        member.size = file.facts.st_size if text is None else len(text)
-        member.mode = 0o755 if file.facts.st_mode & stat.S_IXUSR else 0o644
-        members.addfile(member, file.file if text is None else io.BytesIO(text))
-        file.refuse_changed()
+                with open_input(str(entry.source)) as file:
+                    member.size = file.facts.st_size if entry.text is None else len(entry.text)
+                    member.mode = 0o755 if file.facts.st_mode & stat.S_IXUSR else 0o644
+                    members.addfile(member, file.file if entry.text is None else io.BytesIO(entry.text))
+                    file.refuse_changed()
 
 
 def _member(name: str) -> tarfile.TarInfo:

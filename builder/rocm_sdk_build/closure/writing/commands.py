@@ -14,8 +14,8 @@ from pathlib import Path
 from rocm_sdk_build.closure.source_sdk import SdkPackage
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.rules import Script
-from rocm_sdk_build.packages.staging import entry_point_of
 from rocm_sdk_build.packages.trampoline import place_of, write_trampoline
+from rocm_sdk_build.packages.writer import entry_point_of
 
 from .metadata import COMMAND_GROUPS, entry_points_text, read_entry_points
 

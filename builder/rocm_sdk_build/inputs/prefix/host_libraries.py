@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -36,7 +36,10 @@ def host_libraries(users: Iterable[Path], others: Iterable[Path], *, is_complete
     """
     pending = list(users)
     own = {soname for path in pending if (soname := look_at(path).soname)}
-    candidates = _by_soname(others)
+    candidates: dict[str, list[Path]] = defaultdict(list)
+    for path in others:
+        if ".so" in path.name and (soname := look_at(path).soname):
+            candidates[soname].append(path)
     found: dict[str, Path] = {}
     missing = []
     while pending:
@@ -61,18 +64,11 @@ def host_libraries(users: Iterable[Path], others: Iterable[Path], *, is_complete
     return found
 
 
-def _by_soname(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = defaultdict(list)
-    for path in paths:
-        if ".so" in path.name and (soname := look_at(path).soname):
-            found[soname].append(path)
-    return found
-
-
 def _chosen(variants: list[Path], facts: DynamicSection, user: Path) -> Path:
-    for directory in _searched(facts, user):
+    for entry in facts.search_path.split(":"):
+        directory = expanded(entry, str(user))
         for variant in variants:
-            if variant.parent == directory:
+            if directory and variant.parent == Path(directory).resolve():
                 return variant
     depth = min(len(variant.parts) for variant in variants)
     highest = [variant for variant in variants if len(variant.parts) == depth]
@@ -80,12 +76,6 @@ def _chosen(variants: list[Path], facts: DynamicSection, user: Path) -> Path:
         listed = " and ".join(map(str, sorted(highest)))
         raise PackagingError(f"{listed} have one SONAME, and {user} needs one of them", "leave out the others")
     return highest[0]
-
-
-def _searched(facts: DynamicSection, user: Path) -> Iterator[Path]:
-    for entry in facts.search_path.split(":"):
-        if directory := expanded(entry, str(user)):
-            yield Path(directory).resolve()
 
 
 def needs_libraries(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -15,13 +16,13 @@ from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import Entry
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
-from rocm_sdk_build.inputs.offload_targets import read_offload_targets
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceCode
 
 _RUNS = ("exact", "compatible", "generic")
 _NOT_REWRITTEN = "E-CODE-010"
+_PROCESSOR = re.compile(r"gfx[0-9a-f]+")
 
 
 def target_of(place: str) -> str | None:
@@ -137,3 +138,20 @@ def code_of(path: Path) -> DeviceCode:
         return device_code(path)
     except RocmSdkError as error:
         raise PackagingError(f"{path}: {error.detail}") from error
+
+
+def read_offload_targets(path: Path) -> frozenset[str]:
+    """Return the base targets (`gfx90a`, without `:xnack-`) of a library's device code; empty if there is no code.
+
+    Raise PackagingError if the library cannot be read.
+    """
+    processors = {each.target.partition(":")[0] for each in code_of(path).targets}
+    return frozenset(name for name in processors if _PROCESSOR.fullmatch(name))
+
+
+def in_hardware_order(targets: frozenset[str]) -> list[str]:
+    """Return the targets sorted as versions: gfx90a before gfx1030.
+
+    The last two digits are minor version and stepping.
+    """
+    return sorted(targets, key=lambda target: (len(target), target))

@@ -16,10 +16,10 @@ from rocm_sdk_build.inputs.catalog import Entry, add_entry
 from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.rules import PrefixRules, Rules
 
-from .classification import DEVEL, Classification
 from .host_libraries import host_libraries, needs_libraries
 from .roots import USR, Found, Search
 
+DEVEL = "devel"
 DOCUMENTS = ("share/doc/", "share/licenses/")
 _RUNTIME = ("core", "libraries", "device", "profiler")
 
@@ -41,6 +41,33 @@ def lay_out(search: Search, rules: Rules, scratch: Path, *, is_complete: bool = 
     is no ROCm, and if libraries are missing (`is_complete`, see `host_libraries`).
     """
     return _Layout(search, rules, scratch, is_complete).run()
+
+
+class Classification:
+    """The assignment of the tree's files to packages, by the rows of a table that are about prefixes."""
+
+    def __init__(self, rules: Rules) -> None:
+        included = [(part, glob) for part, row in rules.packages.items() for glob in row.includes]
+        self.rows = (*included, *rules.prefix.parts)
+        self.excludes = {part: row.excludes for part, row in rules.packages.items()}
+        self.members = rules.prefix.members
+        self.known: dict[str, str | None] = {}
+
+    def part_of(self, place: str) -> str | None:
+        """Return the package that a row names, or "devel"; None: no row takes the file."""
+        if place not in self.known:
+            self.known[place] = self._first(place)
+        return self.known[place]
+
+    def _first(self, place: str) -> str | None:
+        for part, glob in self.rows:
+            if matches(place, glob) and not any(matches(place, each) for each in self.excludes.get(part, ())):
+                return part
+        return None
+
+    def is_of_rocm(self, place: str) -> bool:
+        """Return whether only a part of ROCm has such a file."""
+        return self.part_of(place) in _RUNTIME or any(matches(place, glob) for glob in self.members)
 
 
 class _Layout:
