@@ -11,14 +11,14 @@ from sample_device_code import bundle, compressed, library, objects
 from rocm_sdk import device_code
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.code.rewrite import Rewritten, Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, Rewritten, rewrite_file
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .stage import Stage
 
 zstd = import_zstd()
 TARGETS = ("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx942")
-KEEP = Wish(("gfx1030",), check_loading=False)
+KEEP = NewCode(("gfx1030",), check_loading=False)
 
 
 def run(stage: Stage) -> list[Figure]:

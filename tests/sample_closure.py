@@ -17,7 +17,7 @@ from sample_device_code import bundle, library, objects
 from sample_site import CORE, DIST_INFO, LIBRARIES, clean_environment, compile_library
 
 from rocm_sdk.installed.record import Row, digest_text, record_text
-from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.base.digest import sha256_of
 
 VERSION = "7.10.0"
 TARGETS = ("gfx1030", "gfx90a", "gfx942")

@@ -25,14 +25,14 @@ def test_the_loader_knows_nothing_of_the_builder() -> None:
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
-BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "checking", "building", "closure")
+BUILDER_FOLDERS = ("base", "code", "inputs", "packages", "output", "checking", "building", "closure")
 
 
 def test_folders_of_the_builder() -> None:
     for name, others in NEEDS.items():
         folder = name.partition("/")[0]
         if folder in BUILDER_FOLDERS:
-            allowed = {"errors", "__init__", *BUILDER_FOLDERS[: BUILDER_FOLDERS.index(folder) + 1]}
+            allowed = {"__init__", *BUILDER_FOLDERS[: BUILDER_FOLDERS.index(folder) + 1]}
             assert {other.partition("/")[0] for other in others} <= allowed, name
 
 

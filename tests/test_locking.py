@@ -18,8 +18,8 @@ from system_programs import find
 
 from rocm_sdk.adoption.errors import AdoptionError
 from rocm_sdk.base.locking import Purpose, held
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building import debian
-from rocm_sdk_build.errors import PackagingError
 
 TREE = Purpose("works here", RuntimeError, TimeoutError)
 STORE = TREE._replace(has_readers=True)

@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from .base.errors import NO_SPACE, PackagingError
 from .commands.table import COMMANDS, make_parser
-from .errors import NO_SPACE, PackagingError
 
 
 def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build") -> int:

@@ -36,17 +36,17 @@ from rocm_sdk.index.web.remote_wheel import file_in_wheel
 from rocm_sdk.index.web.server import Answer, WebError
 from rocm_sdk.index.web.simple_index import IndexedFile, files_of_project
 from rocm_sdk.installed.record import parse_record
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.extract import extract_code
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 from rocm_sdk_build.code.trees import rewrite_wheel
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.archives import MANIFEST
 from rocm_sdk_build.inputs.archives import unpack as unpack_artifact
 from rocm_sdk_build.inputs.download import _links_of
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote
 
-WISH = Wish(("gfx1030",), check_loading=False, may_grow=True)
+WISH = NewCode(("gfx1030",), check_loading=False, may_grow=True)
 BUNDLE = bundle(objects("gfx1030", "gfx942", size=600))
 NUMBERS = (0, 1, 0x7F, 0xFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 40, (1 << 63) - 1, (1 << 64) - 1)
 TEXTS = (b"\xff", b"\0", b'"', b"\n", b"\x91" * 50, b"[" * 2000, b"{", b"../", b"%00", b"gfx1030", b"<a href=")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_debian import Archive
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.apt import Apt, UnmetError
 
 

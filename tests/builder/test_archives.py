@@ -12,8 +12,8 @@ import pytest
 from artifact_tree import MANIFEST, STAGE, usual_tree
 
 from rocm_sdk.base.zstd import import_zstd
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.archives import unpack
 from rocm_sdk_build.inputs.catalog import read_catalog
 from rocm_sdk_build.inputs.rules import read_rules

@@ -19,9 +19,9 @@ from sample_devel import as_root
 from sample_site import CORE as CORE_PACKAGE
 from sample_site import Site
 
+from rocm_sdk_build.base.damaged import NESTING_LIMIT
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import NESTING_LIMIT
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.packages.dist_info import facts_text
 from rocm_sdk_build.packages.wish import Wish

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from web_server import serving
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.download import download
 
 NAME = "base_run_generic.tar.xz"

@@ -20,10 +20,10 @@ from sample_device_code import bundle, library, objects
 from rocm_sdk import RewriteError, RocmSdkError
 from rocm_sdk.fit.code.search import code_in
 from rocm_sdk.installed.walking import DEPTH_LIMIT
-from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.base.damaged import SMALL_LIMIT
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.code.rewrite import NewCode
 from rocm_sdk_build.code.trees import rewrite_wheel
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import SMALL_LIMIT
 from rocm_sdk_build.inputs.catalog import scan
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote
@@ -95,7 +95,7 @@ def test_damaged_members(tmp_path: Path, damage: Callable[[Path, str], None]) ->
     path = wheel(tmp_path / "in", plain)
     damage(path, f"{INFO}/METADATA")
     with pytest.raises(RewriteError, match="it is damaged, or its members cannot be read") as refused:
-        rewrite_wheel(str(path), str(tmp_path / NAME), Wish(("gfx1030",)))
+        rewrite_wheel(str(path), str(tmp_path / NAME), NewCode(("gfx1030",)))
     assert refused.value.path == str(path)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -126,7 +126,7 @@ def test_damaged_records(tmp_path: Path, name: str) -> None:
     plain = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942", size=9000))])
     path = wheel(tmp_path / "in", plain, RECORD=RECORDS[name])
     try:
-        rewrite_wheel(str(path), str(tmp_path / NAME), Wish(("gfx1030",)))
+        rewrite_wheel(str(path), str(tmp_path / NAME), NewCode(("gfx1030",)))
     except RewriteError as error:
         assert str(path) in str(error)
         assert "RECORD" in str(error)

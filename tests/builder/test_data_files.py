@@ -12,7 +12,7 @@ from sample_data_files import GEMM, OTHER_DATA, TARGETS, by_directory, flat, hip
 from sample_device_code import bundle, code_object, kernel_index, library, message, objects
 
 from rocm_sdk._native import kernel_table_names
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import (
     UNKNOWN,
     DataFile,

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rocm_sdk.installed.record import digest_text
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.deflate import BLOCK, compress_block
-from rocm_sdk_build.files.wheels import Member, writing
-from rocm_sdk_build.files.zip_writer import ZipWriter
+from rocm_sdk_build.base.deflate import BLOCK, compress_block
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.wheels import Member, writing
+from rocm_sdk_build.base.zip_writer import ZipWriter
 
 
 def stream(data: bytes, block: int) -> bytes:
@@ -141,7 +141,7 @@ def test_a_file_twice(members: dict[str, Path], tmp_path: Path) -> None:
 WRITE_LARGE = """
 import sys
 from pathlib import Path
-from rocm_sdk_build.files.wheels import Member, writing
+from rocm_sdk_build.base.wheels import Member, writing
 with writing(Path(sys.argv[1]), "a-1.dist-info", deflate=True) as wheel:
     wheel.add_file("large", Path(sys.argv[2]))
 print(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])

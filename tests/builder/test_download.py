@@ -12,7 +12,7 @@ from programs import completed
 from test_archives import pack
 from web_server import serving
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.download import download
 
 

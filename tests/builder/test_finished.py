@@ -17,10 +17,10 @@ import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from installed_rocm import usual_rocm
 
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.scratch import scratch_directory
 from rocm_sdk_build.building import prefix as prefix_build
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.finished import Keys
 from rocm_sdk_build.packages.wish import Wish
@@ -299,7 +299,7 @@ def test_scratch_directories_at_once(tmp_path: Path) -> None:
 
 
 def test_scratch_directories_that_nobody_uses_go(tmp_path: Path) -> None:
-    script = "import sys, os; from pathlib import Path; from rocm_sdk_build.files.scratch import scratch_directory\n"
+    script = "import sys, os; from pathlib import Path; from rocm_sdk_build.base.scratch import scratch_directory\n"
     script += "with scratch_directory(Path(sys.argv[1])) as d: (d / 'x').mkdir(); print(d, flush=True); input()"
     command = [sys.executable, "-c", script, str(tmp_path)]
     runs = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]

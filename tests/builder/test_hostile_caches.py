@@ -10,7 +10,7 @@ from artifact_tree import usual_tree
 from other_user import USER
 from test_archives import pack
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.archives import unpack
 
 

@@ -15,7 +15,7 @@ from programs import completed
 
 from rocm_sdk.index.web.links import LINK_LIMIT, PAGE_LIMIT
 from rocm_sdk.index.web.server import UNANNOUNCED_LIMIT, Limits, Server, WebError, refuse_downgrade
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.download import download
 
 NAME = "base_lib_generic.tar.xz"
@@ -156,7 +156,7 @@ def test_no_space_left_names_the_output(server: RawServer, tmp_path: Path) -> No
     place = tmp_path / "kept"
     code = f"""
 import resource, signal, sys
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.download import download
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, 1 << 12))

@@ -27,9 +27,9 @@ from stored_builds import stored
 from system_calls import traced
 
 from rocm_sdk import loader_version
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.new_file import OutputRefusedError
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.new_file import OutputRefusedError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.extras import LOADER_FIX
 from rocm_sdk_build.output.index import write_index

@@ -13,9 +13,9 @@ from artifact_tree import ArtifactTree, usual_tree
 from packaging.metadata import Metadata
 
 from rocm_sdk import _native
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.wheels import writing
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.packages.platform_tag import Names, Needs, needs_of, policies, tag_of
 from rocm_sdk_build.packages.wish import Wish

@@ -12,7 +12,7 @@ from environments import empty_environment, installer_command
 
 from rocm_sdk import loader_version
 from rocm_sdk.installed.record import Row, record_text, row_of
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.output.own_loader import bring_loader, own_loader
 
 BASE = f"rocm_sdk_loader-{loader_version}"

@@ -17,11 +17,11 @@ from programs import completed
 from system_calls import traced
 
 from rocm_sdk import RewriteError
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.new_file import OutputRefusedError
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.code import rewrite
 from rocm_sdk_build.code.trees import rewrite_wheel
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.new_file import OutputRefusedError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote

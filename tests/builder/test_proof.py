@@ -15,8 +15,8 @@ import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from programs import completed
 
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.trial_installation import prove
 from rocm_sdk_build.packages.wish import Wish

@@ -11,8 +11,8 @@ from programs import completed
 from sample_device_code import bundle, compressed, library, objects
 from small_debian import compile_library, fatbin_source
 
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies, library_names
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import look_at
 from rocm_sdk_build.inputs.prefix.target_code import in_hardware_order, read_offload_targets
 

@@ -10,9 +10,9 @@ from sample_code_libraries import FORMS, PLAIN, build
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import device_code
+from rocm_sdk_build.base.original_bytes import Rest, complete, read_in_chunks
 from rocm_sdk_build.code.patchelf import set_search_path
 from rocm_sdk_build.code.sparse_copy import copy_file
-from rocm_sdk_build.files.original_bytes import Rest, complete, read_in_chunks
 
 ENTRIES = ["$ORIGIN", "$ORIGIN/../../_rocm_sdk_core/lib"]
 

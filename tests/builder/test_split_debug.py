@@ -20,8 +20,8 @@ from sample_site import clean_environment
 from system_programs import find, need
 
 from rocm_sdk import RocmSdkError, _native
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.debug_split import debuggable, split
-from rocm_sdk_build.errors import PackagingError
 
 SOURCE = r"""
 #include <stdio.h>

@@ -14,10 +14,10 @@ from ended import assert_failed
 from programs import completed
 from small_debian import Archive, compile_library
 
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building import prefix
 from rocm_sdk_build.building.debian import Source, build_wheels
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs import apt as apt_module
 from rocm_sdk_build.inputs.debian_packages import choose, newest, offered, release_of, required
 from rocm_sdk_build.packages.wish import Wish

@@ -15,7 +15,7 @@ from artifact_tree import MANIFEST, STAGE
 from rocm_sdk.errors import BadArchiveError
 from rocm_sdk.fit.code.search import code_in
 from rocm_sdk.fit.code.tar_reader import END_LIMIT, HEADERS_LIMIT
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs import archives
 from rocm_sdk_build.inputs.archives import DEPTH_LIMIT, unpack
 

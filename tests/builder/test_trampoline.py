@@ -16,8 +16,8 @@ from programs import completed
 from stored_builds import stored
 from system_programs import need
 
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building.artifacts import build
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs import file_kind
 from rocm_sdk_build.inputs.rules import Script, read_rules
 from rocm_sdk_build.packages.trampoline import Place, write_stub, write_trampoline

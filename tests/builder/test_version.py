@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.version import Version
 
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.commands.version import RELEASE_TYPES
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.version import VersionFile, check_version, read_version_file, versions
 
 SHA = "abcdef1234567890abcdef1234567890abcdef12"

@@ -14,14 +14,14 @@ import pytest
 from own_mounts import need_mounts
 from programs import completed
 
-from rocm_sdk_build.files.input_file import ChangedInputError
-from rocm_sdk_build.files.wheels import wheel_key, writing
+from rocm_sdk_build.base.input_file import ChangedInputError
+from rocm_sdk_build.base.wheels import wheel_key, writing
 
 FILES = ("a.so", "b.so", "comma,name.so")
 WRITE = f"""
 import sys
 from pathlib import Path
-from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.base.wheels import writing
 with writing(Path(sys.argv[2]), "a-1.dist-info", "the key") as wheel:
     for name in {FILES}:
         wheel.add_file(name, Path(sys.argv[1], name))

@@ -22,7 +22,7 @@ from system_programs import need
 
 from rocm_sdk import device_code
 from rocm_sdk.installed.record import digest_text, read_record
-from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.base.digest import sha256_of
 
 
 def targets(path: Path) -> list[str]:
@@ -345,9 +345,9 @@ def test_each_step_shows_that_it_goes_on(
 @pytest.mark.slow
 def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A selection that forgets a library is refused, although this system could load it from the SDK."""
+    from rocm_sdk_build.base.errors import PackagingError
     from rocm_sdk_build.closure.choosing import selection
     from rocm_sdk_build.closure.closure import Request, make_closure
-    from rocm_sdk_build.errors import PackagingError
 
     monkeypatch.setattr(selection, "_ABOUT", ())
     monkeypatch.syspath_prepend(str(sdk))
@@ -367,8 +367,8 @@ def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch:
 @pytest.mark.slow
 def test_the_proof_compares_the_code(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A selection that forgets kernels of a GPU is refused: each library loads without them."""
+    from rocm_sdk_build.base.errors import PackagingError
     from rocm_sdk_build.closure import closure as module
-    from rocm_sdk_build.errors import PackagingError
 
     monkeypatch.syspath_prepend(str(sdk))
     original = module.select
@@ -448,7 +448,7 @@ _UNPACK = """
 import sys
 from pathlib import Path
 from rocm_sdk_build.closure.choosing.roots import _unpack_rest
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 try:
     _unpack_rest(sys.argv[1], Path(sys.argv[2]))
 except PackagingError as error:

@@ -15,9 +15,9 @@ from sample_site import CORE
 from system_programs import need
 
 from rocm_sdk.terminal.progress import Wait
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.closure.writing.forms.containers import image_writer
 from rocm_sdk_build.closure.writing.forms.table import writer_of
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
 
 pytestmark = pytest.mark.long
 

@@ -17,8 +17,8 @@ from sample_site import CORE, LIBRARIES, clean_environment
 
 from rocm_sdk.fit.code.note import parse_history
 from rocm_sdk.installed.record import digest_text, read_record, record_text
+from rocm_sdk_build.base.digest import sha256_of
 from rocm_sdk_build.code.bundles import read_code
-from rocm_sdk_build.files.digest import sha256_of
 
 WORDS = ("--library", "hipsparse", "--gpu", "gfx1030")
 HIP = f"{CORE}/lib/libamdhip64.so.7"

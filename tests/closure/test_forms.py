@@ -17,9 +17,9 @@ from sample_site import CORE, LIBRARIES, clean_environment
 
 from rocm_sdk.installed.record import read_record
 from rocm_sdk.terminal.progress import Wait
+from rocm_sdk_build.base.wheels import writing
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.closure.writing.forms.wheel_form import as_wheels
-from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.packages.wish import Wish
 

@@ -22,8 +22,8 @@ from system_programs import need
 
 from rocm_sdk.base import starting
 from rocm_sdk.terminal.progress import Wait
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.writing.forms.table import writer_of
-from rocm_sdk_build.errors import PackagingError
 
 pytestmark = pytest.mark.long
 
@@ -249,8 +249,8 @@ import sys
 from pathlib import Path
 from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.closure.writing.forms.table import writer_of
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.scratch import scratch_directory
 form, site, place = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 try:
     with scratch_directory(place) as scratch:

@@ -18,8 +18,8 @@ from programs import completed
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application
 from sample_site import CORE, clean_environment, run_interpreter, run_python
 
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.writing.metadata import ClosureVersion
-from rocm_sdk_build.errors import PackagingError
 
 VERSIONS = {
     ("7.10.0", "gfx942"): "7.10.0+closure.gfx942",

@@ -15,10 +15,10 @@ from sample_closure import PROVED, closure
 from sample_site import CORE, LIBRARIES, clean_environment, compile_library, run_interpreter
 
 from rocm_sdk.installed.record import read_record
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.page_list import checked
 from rocm_sdk_build.closure.proving import proof
 from rocm_sdk_build.closure.proving.confinement import WAYS
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.page_list import checked
 
 LIST = f"{CORE}/lib/rocm-sdk.pages"
 WORDS = (PROVED, "--library", "hipsparse", "--gpu", "gfx1030", "--record-pages")

@@ -17,8 +17,8 @@ from system_programs import need
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.installed.record import read_record, record_text
 from rocm_sdk.terminal.progress import Wait
+from rocm_sdk_build.base.wheels import writing
 from rocm_sdk_build.closure.writing.forms.wheel_form import as_wheels
-from rocm_sdk_build.files.wheels import writing
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = ROOT / "build/container-base"

@@ -15,7 +15,7 @@ from sample_device_code import bundle
 from rocm_sdk import DeviceBundle, DeviceCode, device_code
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.retarget import Pair
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 from rocm_sdk_build.inputs.apt import Apt
 
 pytestmark = pytest.mark.slow
@@ -145,7 +145,7 @@ def test_what_is_kept_as_the_bundler_sees_it(
     path, output = tmp_path / "libx.so", tmp_path / "new.so"
     link = ["gcc", "-shared", f"-fuse-ld={linker}", "-Wl,--unresolved-symbols=ignore-all", *map(str, objects)]
     subprocess.run([*link, "-o", str(path)], check=True)
-    rewrite_file(str(path), str(output), Wish(("gfx950", "gfx1151", "gfx90a"), check_loading=False))
+    rewrite_file(str(path), str(output), NewCode(("gfx950", "gfx1151", "gfx90a"), check_loading=False))
     kept = ["gfx11-generic", "gfx9-4-generic", "gfx90a:xnack+", "gfx90a:xnack-", "gfx950"]
     assert targets(device_code(output)) == [kept] * 2
     for old, new in zip(device_code(path).bundles, device_code(output).bundles, strict=True):
@@ -171,6 +171,6 @@ def test_retargeted_code_is_what_it_compiles(tools: dict[str, str], tmp_path: Pa
 
     source, output = tmp_path / "x.co", tmp_path / "y.co"
     source.write_bytes(bundle({"hipv4-amdgcn-amd-amdhsa--gfx1030": compile_for("gfx1030")}))
-    rewrite_file(str(source), str(output), Wish(retarget=(Pair("gfx1030", "gfx1036"),)))
+    rewrite_file(str(source), str(output), NewCode(retarget=(Pair("gfx1030", "gfx1036"),)))
     found = {each.id: Path(each.path).read_bytes() for each in extract_code(str(output), str(tmp_path / "out"))}
     assert found == {f"hipv4-amdgcn-amd-amdhsa--{name}": compile_for(name) for name in ("gfx1030", "gfx1036")}

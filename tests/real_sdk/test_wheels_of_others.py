@@ -11,7 +11,7 @@ import pytest
 from programs import completed
 
 from rocm_sdk.fit.code.search import code_in
-from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.rewrite import NewCode
 from rocm_sdk_build.code.trees import rewrite_wheel
 
 pytestmark = pytest.mark.slow
@@ -51,7 +51,7 @@ def test_a_wheel(requirement: str, platform: str, count: int, targets: set[str],
     assert all({each.target for each in code.targets} >= targets for code in codes)
     assert all(code.compressed_count == len(code.bundles) for code in codes)
     output = tmp_path / wheel.name
-    made = rewrite_wheel(str(wheel), str(output), Wish(("gfx1030", "gfx942"), compressed=False, may_grow=True))
+    made = rewrite_wheel(str(wheel), str(output), NewCode(("gfx1030", "gfx942"), compressed=False, may_grow=True))
     assert (len(made.rewritten), made.left) == (count, ())
     assert all(each.kept == ("gfx942", "gfx1030") for each in made.rewritten)
     unpack = [sys.executable, "-m", "wheel", "unpack", str(output), "--dest", str(tmp_path / "unpacked")]
@@ -71,7 +71,7 @@ def test_a_wheel_that_patchelf_has_changed(tmp_path: Path) -> None:
     """The libraries of the wheel end in a byte of padding, have a TLS segment without bytes, and plain code."""
     wheel = wheel_of("torch-scatter-rocm==2.1.2.post7", "manylinux_2_32_x86_64")
     output = tmp_path / wheel.name
-    made = rewrite_wheel(str(wheel), str(output), Wish(("gfx1030",)))
+    made = rewrite_wheel(str(wheel), str(output), NewCode(("gfx1030",)))
     assert (len(made.rewritten), made.left) == (3, ())
     assert made.size * 3 < made.size_before
     assert all(each.kept == ("gfx1030",) and len(each.dropped) == 28 for each in made.rewritten)

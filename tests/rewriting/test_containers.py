@@ -10,9 +10,9 @@ from programs import completed
 from sample_device_code import CLANG, HOST, bundle, compressed, library, objects
 
 from rocm_sdk import RewriteError, device_code
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.extract import extract_code
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx90a:xnack+", "gfx942")
 PLAIN = bundle(objects(*TARGETS, size=9000))
@@ -30,7 +30,7 @@ def bundler() -> str:
 def test_a_bundle_is_what_the_bundler_would_make(tmp_path: Path) -> None:
     """Byte for byte: the kept entries in their order, the host first, each at a page."""
     source = write(tmp_path / "x.co", PLAIN)
-    made = rewrite_file(source, str(tmp_path / "y.co"), Wish(("gfx90a",)))
+    made = rewrite_file(source, str(tmp_path / "y.co"), NewCode(("gfx90a",)))
     kept = objects("gfx90a:xnack-", "gfx90a:xnack+", size=9000)
     assert (tmp_path / "y.co").read_bytes() == bundle(kept)
     assert (made.size_before, made.size) == (len(PLAIN), len(bundle(kept)))
@@ -51,26 +51,26 @@ def test_a_bundle_is_what_the_bundler_would_make(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_the_container_stays(tmp_path: Path, version: int, method: str) -> None:
     source = write(tmp_path / "x.co", compressed(PLAIN, version, method))
-    rewrite_file(source, str(tmp_path / "y.co"), Wish(("gfx1030",)))
+    rewrite_file(source, str(tmp_path / "y.co"), NewCode(("gfx1030",)))
     (found,) = device_code(tmp_path / "y.co").bundles
     assert (found.version, found.compression) == (version, method)
     assert [image.target for image in found.images] == ["gfx1030"]
-    rewrite_file(str(tmp_path / "y.co"), str(tmp_path / "z.co"), Wish(compressed=False, may_grow=True))
+    rewrite_file(str(tmp_path / "y.co"), str(tmp_path / "z.co"), NewCode(compressed=False, may_grow=True))
     assert (tmp_path / "z.co").read_bytes() == bundle(objects("gfx1030", size=9000))
 
 
 def test_there_and_back(tmp_path: Path) -> None:
     source = write(tmp_path / "x.co", PLAIN)
-    rewrite_file(source, str(tmp_path / "packed.co"), Wish(compressed=True))
+    rewrite_file(source, str(tmp_path / "packed.co"), NewCode(compressed=True))
     assert device_code(tmp_path / "packed.co").bundles[0].version == 3
-    rewrite_file(str(tmp_path / "packed.co"), str(tmp_path / "plain.co"), Wish(compressed=False, may_grow=True))
+    rewrite_file(str(tmp_path / "packed.co"), str(tmp_path / "plain.co"), NewCode(compressed=False, may_grow=True))
     assert (tmp_path / "plain.co").read_bytes() == PLAIN
 
 
 def test_the_same_bytes_each_time(tmp_path: Path) -> None:
     source = str(library(tmp_path / "libx.so", [PLAIN, compressed(PLAIN, 2)]))
     for name in ("one", "two"):
-        rewrite_file(source, str(tmp_path / name), Wish(("gfx942",), check_loading=False))
+        rewrite_file(source, str(tmp_path / name), NewCode(("gfx942",), check_loading=False))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
@@ -81,7 +81,7 @@ def test_all_that_a_gpu_runs_is_kept(tmp_path: Path) -> None:
     source = write(tmp_path / "x.co", bundle({**objects("gfx1030", "gfx942"), **generic, **spirv}))
 
     def kept(*gpus: str, unofficial: bool = False) -> tuple[str, ...]:
-        return rewrite_file(source, None, Wish(gpus, unofficial)).kept
+        return rewrite_file(source, None, NewCode(gpus, unofficial)).kept
 
     assert kept("gfx1030") == ("gfx1030", "gfx10-3-generic")
     assert kept("gfx1031") == ("gfx10-3-generic",)

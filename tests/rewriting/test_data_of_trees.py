@@ -12,13 +12,13 @@ from sample_device_code import FLAGS, bundle, code_object, kernel_index, library
 
 from rocm_sdk import RewriteError, coverage
 from rocm_sdk.installed.record import read_record, row_of
-from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.rewrite import NewCode
 from rocm_sdk_build.code.trees import RewrittenTree, Selection, rewrite_directory, rewrite_wheel
 from rocm_sdk_build.inputs.data_files import files_below, select_for
 
 LIB = "_rocm_sdk_libraries/lib"
 BLAS = f"{LIB}/rocblas/library"
-KEEP = Wish(("gfx1030",), check_loading=False)
+KEEP = NewCode(("gfx1030",), check_loading=False)
 SELECT = select_for(("gfx1030",), False)
 INFO = "rocm_sdk_libraries-7.0.dist-info"
 
@@ -143,7 +143,7 @@ def test_loose_files_alone(tmp_path: Path) -> None:
     assert files_below(tmp_path / "slim") == (f"rocblas/4.4.1/library/{GEMM}_gfx1030.dat",)
     assert [(sum_.kept, sum_.dropped, sum_.dropped_size) for sum_ in made.kinds] == [(1, 1, 1)]
     with pytest.raises(RewriteError, match="it holds no GPU code"):
-        rewrite_directory(str(root), str(tmp_path / "none"), Wish(("gfx1200",)), select_for(("gfx1200",), False))
+        rewrite_directory(str(root), str(tmp_path / "none"), NewCode(("gfx1200",)), select_for(("gfx1200",), False))
     assert not (tmp_path / "none").exists()
 
 

@@ -12,7 +12,7 @@ from sample_device_code import FLAGS, code_object, kpack, message
 from rocm_sdk import RewriteError, device_code
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk_build.code.kpack import pack, read_archive
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 
 zstd = import_zstd()
 
@@ -43,7 +43,7 @@ def zstd_kpack() -> bytes:
 def test_fewer_targets(tmp_path: Path, content: bytes) -> None:
     path, output = tmp_path / "x_gfx9.kpack", tmp_path / "new.kpack"
     path.write_bytes(content)
-    made = rewrite_file(str(path), str(output), Wish(("gfx90a", "gfx1030")))
+    made = rewrite_file(str(path), str(output), NewCode(("gfx90a", "gfx1030")))
     assert (made.kept, made.dropped) == (("gfx90a:xnack-", "gfx1030"), ("gfx942",))
     assert made.size < made.size_before - 3000 or content is not kpack(KERNELS)
     assert {each.target: each.image_count for each in device_code(output).targets} == {"gfx1030": 3, "gfx90a:xnack-": 3}
@@ -64,9 +64,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.kpack"
     path.write_bytes(kpack(KERNELS))
     with pytest.raises(RewriteError, match="no code that gfx1200 runs"):
-        rewrite_file(str(path), None, Wish(("gfx1200",)))
+        rewrite_file(str(path), None, NewCode(("gfx1200",)))
     with pytest.raises(RewriteError, match="not be changed otherwise"):
-        rewrite_file(str(path), None, Wish(compressed=True))
+        rewrite_file(str(path), None, NewCode(compressed=True))
     for damage in (
         {"offset": 0, "size": 9},
         {"offset": 64, "size": 1 << 40},
@@ -77,7 +77,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         contents = {"toc": {"k#0": {"gfx1030": {"type": "hsaco", "ordinal": 0, "original_size": 1}}}, "blobs": [damage]}
         path.write_bytes(b"KPAK" + struct.pack("<IQ", 1, 64) + bytes(48) + pack(contents))
         with pytest.raises(RewriteError, match="its table of contents is damaged"):
-            rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
+            rewrite_file(str(path), str(tmp_path / "new"), NewCode(("gfx1030",)))
     assert not (tmp_path / "new").exists()
 
 
@@ -86,7 +86,7 @@ def test_odd_lists_of_targets(tmp_path: Path, arches: object) -> None:
     path, output = tmp_path / "x.kpack", tmp_path / "new.kpack"
     contents = {"toc": {"k#0": {"gfx1030": {"ordinal": 0}}}, "blobs": [{"offset": 64, "size": 1}], "gfx_arches": arches}
     path.write_bytes(b"KPAK" + struct.pack("<IQ", 1, 65) + bytes(49) + pack(contents))
-    rewrite_file(str(path), str(output), Wish(("gfx1030",)))
+    rewrite_file(str(path), str(output), NewCode(("gfx1030",)))
     with output.open("rb") as file:
         assert read_archive(file.fileno(), str(output)).value("gfx_arches") == ["gfx1030"]
 
@@ -96,7 +96,7 @@ def test_a_target_with_a_nul(tmp_path: Path) -> None:
     contents = {"toc": {"k#0": {"gfx\0": {"ordinal": 0}}}, "blobs": [{"offset": 64, "size": 1}]}
     path.write_bytes(b"KPAK" + struct.pack("<IQ", 1, 65) + bytes(49) + pack(contents))
     with pytest.raises(RewriteError, match="a key is not a text, or has a NUL in it"):
-        rewrite_file(str(path), None, Wish(("gfx1030",)))
+        rewrite_file(str(path), None, NewCode(("gfx1030",)))
 
 
 VALUES = st.recursive(

@@ -12,7 +12,7 @@ from sample_device_code import FLAGS, code_object, kpack
 from rocm_sdk import RewriteError
 from rocm_sdk_build.code import kpack as module
 from rocm_sdk_build.code.kpack import read_archive
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 
 ARCHIVE = kpack({"lib/libx.so#0": {target: code_object(FLAGS[target], size=900) for target in ("gfx1030", "gfx942")}})
 (START,) = struct.unpack_from("<Q", ARCHIVE, 8)
@@ -58,7 +58,7 @@ def test_a_wrong_copy_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path.write_bytes(ARCHIVE)
     monkeypatch.setattr(module.NewArchive, "add_stored", fault(module.NewArchive.add_stored))
     with pytest.raises(RewriteError, match=r"the code of lib/libx\.so#0 for gfx1030 differs") as caught:
-        rewrite_file(str(path), str(tmp_path / "new.kpack"), Wish(("gfx1030",)))
+        rewrite_file(str(path), str(tmp_path / "new.kpack"), NewCode(("gfx1030",)))
     assert caught.value.code == "E-CODE-013"
     assert [each.name for each in tmp_path.iterdir()] == ["x.kpack"]
 
@@ -75,5 +75,5 @@ def test_a_kernel_of_another_target_is_noticed(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(module.NewArchive, "finish", with_another_target)
     with pytest.raises(RewriteError, match="it has other kernels"):
-        rewrite_file(str(path), str(tmp_path / "new.kpack"), Wish(("gfx1030",)))
+        rewrite_file(str(path), str(tmp_path / "new.kpack"), NewCode(("gfx1030",)))
     assert [each.name for each in tmp_path.iterdir()] == ["x.kpack"]

@@ -11,7 +11,7 @@ from sample_code_libraries import FORMS, PACKED, PLAIN, SIZE, TARGETS, build
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError, device_code
-from rocm_sdk_build.code.rewrite import Rewritten, Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, Rewritten, rewrite_file
 from rocm_sdk_build.code.search_path import set_rpath
 
 CHECK = """
@@ -34,7 +34,7 @@ def works(path: Path) -> None:
         subprocess.run([sys.executable, "-c", CHECK, str(path)], check=True)
 
 
-def rewritten(path: Path, wish: Wish, name: str = "out") -> tuple[Path, Rewritten]:
+def rewritten(path: Path, wish: NewCode, name: str = "out") -> tuple[Path, Rewritten]:
     output = path.parent / name / path.name
     output.parent.mkdir()
     return output, rewrite_file(str(path), str(output), wish)
@@ -50,7 +50,7 @@ def test_less_code(tmp_path: Path, form: str, bundles: Sequence[bytes]) -> None:
     path = build(tmp_path, form, bundles)
     works(path)
     before = path.read_bytes()
-    output, made = rewritten(path, Wish(("gfx90a",)))
+    output, made = rewritten(path, NewCode(("gfx90a",)))
     assert path.read_bytes() == before
     assert (made.kept, made.dropped) == (("gfx90a:xnack+", "gfx90a:xnack-"), ("gfx942", "gfx1030"))
     assert made.loaded == (path.name != "program")
@@ -76,10 +76,10 @@ TOOLS = {
     "patchelf": [OWN_PATCHELF or "patchelf", "--set-rpath", "$ORIGIN/../a/long/path/of/libraries", "OUT"],
 }
 WISHES = {
-    "less": Wish(("gfx90a",)),
-    "nothing-less": Wish(TARGETS),
-    "packed": Wish(compressed=True),
-    "plain": Wish(compressed=False, may_grow=True),
+    "less": NewCode(("gfx90a",)),
+    "nothing-less": NewCode(TARGETS),
+    "packed": NewCode(compressed=True),
+    "plain": NewCode(compressed=False, may_grow=True),
 }
 
 
@@ -170,7 +170,7 @@ def test_zeros_behind_the_last_section(tmp_path: Path) -> None:
     path = build(tmp_path, next(iter(FORMS)), PLAIN)
     with path.open("ab") as file:
         file.write(bytes(3_000_001))
-    output, made = rewritten(path, Wish(("gfx90a",)))
+    output, made = rewritten(path, NewCode(("gfx90a",)))
     assert made.loaded
     assert output.stat().st_size < path.stat().st_size - 3_000_000
     works(output)
@@ -180,7 +180,7 @@ def test_thread_local_data_that_is_all_zero(tmp_path: Path) -> None:
     """The segment has no bytes in the file, and a place behind the code, as in librocblas and librocfft."""
     zeros = '.section .tbss,"awT",@nobits\n.globl zeros\n.type zeros,@object\nzeros: .zero 8\n.size zeros, 8\n'
     path = library(tmp_path / "libx.so", [bundle(objects(*TARGETS, size=100_000))], more=zeros)
-    output, made = rewritten(path, Wish(("gfx1030",)))
+    output, made = rewritten(path, NewCode(("gfx1030",)))
     assert made.loaded
     assert output.stat().st_size < path.stat().st_size - 100_000
     told = subprocess.check_output(["readelf", "-lW", str(output)], text=True)

@@ -23,7 +23,7 @@ from rocm_sdk_build.__main__ import main
 from rocm_sdk_build.code.bundles import HOLE_LIMIT, PLAIN_LIMIT, RATIO_LIMIT
 from rocm_sdk_build.code.elf64 import SHT_NOTE, SHT_RELR, Elf, pack_sections, read_elf
 from rocm_sdk_build.code.kpack import CONTENTS_LIMIT, KERNEL_LIMIT, pack
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 
 zstd = import_zstd()
 
@@ -32,12 +32,12 @@ PLAIN = bundle(objects("gfx1030", "gfx942", size=9000))
 _CHILD = """
 import resource, sys
 from rocm_sdk import RocmSdkError
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 def peak():  # ru_maxrss counts what the parent had before exec
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) << 10
 before, start = peak(), resource.getrusage(resource.RUSAGE_SELF)
 try:
-    made = rewrite_file(sys.argv[1], sys.argv[2], Wish(("gfx1030",), check_loading=False))
+    made = rewrite_file(sys.argv[1], sys.argv[2], NewCode(("gfx1030",), check_loading=False))
     answer = f"{made.size_before} {made.size}"
 except RocmSdkError as error:
     answer = error.message
@@ -244,7 +244,7 @@ def test_an_archive_of_many_kernels_is_rewritten(tmp_path: Path) -> None:
 
 def test_the_most_kernels_and_one_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = kpack_of(tmp_path / "x.kpack", 8)
-    wish = Wish(("gfx1030",), check_loading=False)
+    wish = NewCode(("gfx1030",), check_loading=False)
     monkeypatch.setattr("rocm_sdk_build.code.kpack.KERNEL_LIMIT", 7)
     with pytest.raises(RewriteError, match="more than the limit of 7"):
         rewrite_file(str(path), str(tmp_path / "new"), wish)
@@ -316,7 +316,7 @@ def test_the_limit_and_one_more(
     path = library(tmp_path / "libx.so", [PLAIN], "-Wl,-z,pack-relative-relocs", more=more)
     with path.open("rb") as file:
         size = measure(read_elf(file.fileno(), str(path)))
-    wish = Wish(("gfx1030",), check_loading=False)
+    wish = NewCode(("gfx1030",), check_loading=False)
     limit = f"rocm_sdk_build.code.{name}"
     monkeypatch.setattr(limit, size - 1)
     with pytest.raises(RewriteError, match=answer):
@@ -329,7 +329,7 @@ def test_the_limit_and_one_more(
 
 def test_the_most_relocations_of_a_wrapper_and_one_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = library(tmp_path / "libx.so", [PLAIN], "-Wl,-z,nopack-relative-relocs")
-    wish = Wish(("gfx1030",), check_loading=False)
+    wish = NewCode(("gfx1030",), check_loading=False)
     monkeypatch.setattr("rocm_sdk_build.code.wrappers._ADDEND_LIMIT", 0)
     with pytest.raises(RewriteError, match="is relocated too often"):
         rewrite_file(str(path), str(tmp_path / "new"), wish)
@@ -351,7 +351,7 @@ def test_sections_that_share_bytes(tmp_path: Path) -> None:
     data[elf.sections_offset :] = pack_sections(sections)
     path.write_bytes(data)
     with pytest.raises(RewriteError, match="its sections overlap"):
-        rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
+        rewrite_file(str(path), str(tmp_path / "new"), NewCode(("gfx1030",)))
 
 
 @pytest.mark.slow

@@ -12,10 +12,10 @@ import pytest
 
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.errors import RewriteError
+from rocm_sdk_build.base.pieces import Piece
 from rocm_sdk_build.code.bundles import HEADERS
 from rocm_sdk_build.code.new_bundles import NewBundle, Packing, build_compressed
 from rocm_sdk_build.code.scratch import Scratch
-from rocm_sdk_build.files.pieces import Piece
 
 ZLIB, ZSTD = 0, 1
 RANDOM = os.urandom(1 << 20)

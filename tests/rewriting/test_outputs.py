@@ -22,15 +22,15 @@ from programs import completed
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError
+from rocm_sdk_build.base.input_file import ChangedInputError, open_input
+from rocm_sdk_build.base.new_file import OutputRefusedError, new_file
 from rocm_sdk_build.code.extract import extract_code
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 from rocm_sdk_build.code.trees import rewrite_directory
-from rocm_sdk_build.files.input_file import ChangedInputError, open_input
-from rocm_sdk_build.files.new_file import OutputRefusedError, new_file
 
 CODE = bundle(objects("gfx1030", "gfx942", size=50_000))
-KEEP = Wish(("gfx1030",), check_loading=False)
+KEEP = NewCode(("gfx1030",), check_loading=False)
 RIGHT = "  fix: give this user the right to it, or name another place\n"
 CAPABILITY = bytes.fromhex("0100000200200000000000000000000000000000")  # cap_net_raw, as setcap writes it
 is_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
@@ -132,8 +132,8 @@ def test_directories_that_nobody_may_write_to() -> None:
     """
     program = (
         "import sys; from pathlib import Path; from rocm_sdk import RewriteError\n"
-        "from rocm_sdk_build.code.rewrite import Wish; from rocm_sdk_build.code.trees import rewrite_directory\n"
-        "keep, refused = (Wish((gpu,), check_loading=False) for gpu in ('gfx1030', 'gfx1200'))\n"
+        "from rocm_sdk_build.code.rewrite import NewCode; from rocm_sdk_build.code.trees import rewrite_directory\n"
+        "keep, refused = (NewCode((gpu,), check_loading=False) for gpu in ('gfx1030', 'gfx1200'))\n"
         "rewrite_directory(sys.argv[1], sys.argv[2], keep)\n"
         "try: rewrite_directory(sys.argv[1], sys.argv[2] + '2', refused)\n"
         "except RewriteError: pass\n"
@@ -169,7 +169,7 @@ def test_a_directory_in_which_nothing_can_be_made(tmp_path: Path) -> None:
     """The directory is named, and no file that was to be in it."""
     path = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942"))])
     with pytest.raises(FileNotFoundError) as caught:
-        rewrite_file(str(path), "/proc/new", Wish(("gfx1030",)))
+        rewrite_file(str(path), "/proc/new", NewCode(("gfx1030",)))
     assert caught.value.filename == "/proc"
 
 

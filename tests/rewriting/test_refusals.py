@@ -17,10 +17,10 @@ from sample_device_code import HIPK, bundle, code_object, compressed, library, m
 
 from rocm_sdk import BadLibraryError, RewriteError, RocmSdkError, device_code
 from rocm_sdk_build.code.extract import extract_code
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 
 TARGETS = ("gfx1030", "gfx942")
-KEEP = Wish(("gfx1030",), check_loading=False)
+KEEP = NewCode(("gfx1030",), check_loading=False)
 ID = "hipv4-amdgcn-amd-amdhsa--"
 PLAIN = bundle(objects(*TARGETS, size=9000))
 
@@ -153,14 +153,14 @@ def test_no_code_for_the_gpu(tmp_path: Path) -> None:
     with pytest.raises(
         RewriteError, match=r"no code that gfx1100 runs: the file has code for gfx942, gfx1030"
     ) as caught:
-        rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1100",)))
+        rewrite_file(str(path), str(tmp_path / "new"), NewCode(("gfx1100",)))
     assert caught.value.code == "E-CODE-012"
     assert not (tmp_path / "new").exists()
 
 
 def test_growth_is_asked_about(tmp_path: Path) -> None:
     path = library(tmp_path / "libx.so", [compressed(bundle({ID + "gfx1030": bytes(1 << 20)}), 3)])
-    wish = Wish(compressed=False)
+    wish = NewCode(compressed=False)
     with pytest.raises(RewriteError, match="would grow") as caught:
         rewrite_file(str(path), str(tmp_path / "new"), wish)
     assert caught.value.code == "E-CODE-014"
@@ -196,7 +196,7 @@ def test_a_library_that_does_not_load_here(tmp_path: Path) -> None:
         tmp_path / "libx.so", [PLAIN], "-Wl,--no-as-needed", str(no_code(tmp_path).rename(tmp_path / "libgone.so"))
     )
     (tmp_path / "libgone.so").unlink()
-    made = rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
+    made = rewrite_file(str(path), str(tmp_path / "new"), NewCode(("gfx1030",)))
     assert not made.loaded
     assert "the original does not load here" in str(made.remark)
 
@@ -212,12 +212,12 @@ def test_a_library_that_prints(tmp_path: Path) -> None:
     begin = '__attribute__((constructor)) static void begin(void) { write(1, "begins", 6); }'
     end = '__attribute__((destructor)) static void end(void) { write(1, "ends\\n{}", 7); }'
     path = with_code(tmp_path, f"{begin}\n{end}\n")
-    assert rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",))).loaded
+    assert rewrite_file(str(path), str(tmp_path / "new"), NewCode(("gfx1030",))).loaded
 
 
 def test_a_library_that_ends_its_process(tmp_path: Path) -> None:
     path = with_code(tmp_path, "__attribute__((constructor)) static void begin(void) { _exit(0); }\n")
-    made = rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
+    made = rewrite_file(str(path), str(tmp_path / "new"), NewCode(("gfx1030",)))
     assert not made.loaded
     assert made.remark == "the original does not load here: the process that loads it ends before it has answered"
 
@@ -237,7 +237,7 @@ def test_without_the_module_for_zstd(tmp_path: Path, install: str, fix: str) -> 
         "sys.modules['backports.zstd'] = sys.modules['compression.zstd'] = None\n"
         "from rocm_sdk_build.code.rewrite import *\n"
         f"from rocm_sdk_build.code import compression; compression.ZSTD_INSTALL = {install}\n"
-        f"rewrite_file({str(tmp_path / 'x.co')!r}, None, Wish(('gfx1030',)))"
+        f"rewrite_file({str(tmp_path / 'x.co')!r}, None, NewCode(('gfx1030',)))"
     )
     done = completed([sys.executable, "-c", program])
     assert "its code is compressed with zstd" in done.stderr

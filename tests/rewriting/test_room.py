@@ -14,12 +14,12 @@ from sample_device_code import bundle, compressed, objects
 from sample_site import clean_environment
 
 from rocm_sdk import RewriteError
-from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.rewrite import NewCode
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.packages.trampoline import write_stub
 
-KEEP = Wish(("gfx1030",), check_loading=False)
+KEEP = NewCode(("gfx1030",), check_loading=False)
 ROOM = 1 << 20
 
 

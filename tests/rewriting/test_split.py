@@ -15,7 +15,7 @@ from sample_device_code import BUNDLE_MAGIC, FLAGS, HOST, bundle, code_object, c
 from rocm_sdk import RewriteError, coverage, device_code
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.fit.code.note import describe_history, read_history
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 
 zstd = import_zstd()
@@ -193,7 +193,7 @@ def test_what_is_refused(tmp_path: Path, prefix: Path) -> None:
     damaged[24] ^= 1
     refused(prefix, library(path, [bytes(damaged)]), "libx.so.1")
     made = prefix.parent / "fewer"
-    rewrite_file(str(library(path, [bundle(objects("gfx942", "gfx1030"))])), str(made), Wish(("gfx942",)))
+    rewrite_file(str(library(path, [bundle(objects("gfx942", "gfx1030"))])), str(made), NewCode(("gfx942",)))
     output, archives = split(made, prefix)
     assert {target for _, target in kernels(archives)} == {"gfx942"}
     shutil.rmtree(prefix / ".kpack")

@@ -11,12 +11,12 @@ import pytest
 from sample_device_code import bundle, compressed, library, objects
 
 from rocm_sdk import BadArchiveError, RewriteError, device_code
-from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.rewrite import NewCode
 from rocm_sdk_build.code.trees import rewrite_directory, rewrite_wheel
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx942")
 CODE = bundle(objects(*TARGETS, size=50_000))
-KEEP = Wish(("gfx1030",))
+KEEP = NewCode(("gfx1030",))
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_what_is_refused(wheel: Path, tree: Path, tmp_path: Path) -> None:
     with pytest.raises(RewriteError, match="never rewritten in place"):
         rewrite_wheel(str(wheel), str(wheel), KEEP)
     with pytest.raises(RewriteError, match=r"rewritten: pkg/lib/kernels_gfx942\.co: has no code that gfx1200 runs"):
-        rewrite_directory(str(tree), str(tmp_path / "new"), Wish(("gfx1200",)))
+        rewrite_directory(str(tree), str(tmp_path / "new"), NewCode(("gfx1200",)))
     os.mkfifo(tree / "fifo")
     with pytest.raises(RewriteError, match="neither a file nor a directory nor a link"):
         rewrite_directory(str(tree), str(tmp_path / "new"), KEEP)
@@ -149,11 +149,11 @@ def test_the_wheel_and_the_member_are_named(tree: Path, tmp_path: Path) -> None:
     (tree / "pkg/lib/dense.co").write_bytes(compressed(bundle(dense), 3))
     wheel = packed(tree, tmp_path)
     with pytest.raises(RewriteError, match="would grow") as found:
-        rewrite_wheel(str(wheel), None, Wish(compressed=False))
+        rewrite_wheel(str(wheel), None, NewCode(compressed=False))
     assert str(found.value).startswith(f"{wheel}: pkg/lib/dense.co would grow")
     assert ".rocm-sdk-" not in str(found.value)
     with pytest.raises(RewriteError, match=r"pkg/lib/dense\.co: has no code that gfx1200 runs") as refused:
-        rewrite_wheel(str(wheel), None, Wish(("gfx1200",)))
+        rewrite_wheel(str(wheel), None, NewCode(("gfx1200",)))
     assert str(refused.value).startswith(f"{wheel} cannot be rewritten: ")
 
 

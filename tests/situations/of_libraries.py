@@ -19,7 +19,7 @@ from sample_site import CORE, LIBRARIES, Site, compile_library
 from sdk_environment import POINTER
 
 from rocm_sdk_build.code.retarget import Pair
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 
 HSA, HIP, SPARSE, SMI = "libhsa-runtime64.so.1", "libamdhip64.so.7", "libhipsparse.so.1", "librocm_smi64.so.1"
 COUNT = "int hipGetDeviceCount(int *n) { return *n = 0; }"
@@ -257,7 +257,7 @@ def _page_list(site: Site) -> None:
 _ENTRIES = {f"hipv4-amdgcn-amd-amdhsa--gfx{name}": code_object(0x36, size=9000) for name in ("1030", "1100")}
 
 
-def _rewritten(site: Site, wish: Wish, entries: dict[str, bytes] | None = None, damage: bytes = b"") -> None:
+def _rewritten(site: Site, wish: NewCode, entries: dict[str, bytes] | None = None, damage: bytes = b"") -> None:
     path = site.path / LIBRARIES / "lib/librocrand.so.1"
     path.parent.mkdir()
     rewrite_file(str(library(site.path.with_name(path.name), [bundle(entries or _ENTRIES)])), str(path), wish)
@@ -266,7 +266,7 @@ def _rewritten(site: Site, wish: Wish, entries: dict[str, bytes] | None = None, 
 
 def _retargeted(site: Site) -> None:
     code = compiled_kernel(site.path.parent, "gfx1030")
-    _rewritten(site, Wish(retarget=(Pair("gfx1030", "gfx1031"),)), {"hipv4-amdgcn-amd-amdhsa--gfx1030": code})
+    _rewritten(site, NewCode(retarget=(Pair("gfx1030", "gfx1031"),)), {"hipv4-amdgcn-amd-amdhsa--gfx1030": code})
 
 
 # ---- programs
@@ -382,9 +382,9 @@ ROWS = (
     Fault("a crash of hiprtc", _compiles("__builtin_trap();", b"x"), "E-API-005", ("it was killed by SIG",), subjects="api"),
     Fault("many files", _many_files, "E-FILE-008", ("40 files of rocm-sdk-libraries are missing", "kernels_0.co, kernels_1.co, kernels_10.co ..."), subjects="files"),
     Fault("a list of pages", _page_list, "", subjects="files"),
-    Fault("rewritten: less code", lambda site: _rewritten(site, Wish(("gfx1030",))), "N-CODE-015", ("librocrand.so.1 was rewritten", "keep gfx1030; made of a file with SHA-256 ")),
-    Fault("rewritten: compressed", lambda site: _rewritten(site, Wish(compressed=True)), "N-CODE-015", ("compress; made of a file with SHA-256 ",)),
-    Fault("rewritten: a damaged note", lambda site: _rewritten(site, Wish(("gfx1030",)), damage=b'"stepz"'), "N-CODE-015", ("nothing readable: the note is damaged",)),
+    Fault("rewritten: less code", lambda site: _rewritten(site, NewCode(("gfx1030",))), "N-CODE-015", ("librocrand.so.1 was rewritten", "keep gfx1030; made of a file with SHA-256 ")),
+    Fault("rewritten: compressed", lambda site: _rewritten(site, NewCode(compressed=True)), "N-CODE-015", ("compress; made of a file with SHA-256 ",)),
+    Fault("rewritten: a damaged note", lambda site: _rewritten(site, NewCode(("gfx1030",)), damage=b'"stepz"'), "N-CODE-015", ("nothing readable: the note is damaged",)),
     Fault("rewritten: retargeted", _retargeted, "W-CODE-016", ("librocrand.so.1 offers code of one target for another", "retarget gfx1030:gfx1031 (unofficial); made of")),
     Fault("hipcc without a compiler", _tool("hipcc", _NO_COMPILER), "", subjects="tools", untried="hipcc"),
     Fault("hipcc of Perl without a compiler", _tool("hipcc", _NO_COMPILER_OF_PERL), "", subjects="tools", untried="hipcc: this SDK has no compiler for it; HIP_CLANG_PATH names one: Can"),

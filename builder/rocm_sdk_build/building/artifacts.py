@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import GENERIC, OVERLAY, everything, is_kpack_split, read_catalog, versions_of_build
 from rocm_sdk_build.inputs.rules import Rules
 from rocm_sdk_build.packages.assignment import Assignment, assign

@@ -22,14 +22,14 @@ from typing import NamedTuple
 from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.base.locking import Purpose, held
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.named_directory import output_directory
+from rocm_sdk_build.base.new_file import new_file
+from rocm_sdk_build.base.own_directory import make_own
+from rocm_sdk_build.base.scratch import scratch_directory
+from rocm_sdk_build.base.source_date import given_date
+from rocm_sdk_build.base.wheels import wheel_key
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.named_directory import output_directory
-from rocm_sdk_build.files.new_file import new_file
-from rocm_sdk_build.files.own_directory import make_own
-from rocm_sdk_build.files.scratch import scratch_directory
-from rocm_sdk_build.files.source_date import given_date
-from rocm_sdk_build.files.wheels import wheel_key
 from rocm_sdk_build.inputs.apt import Apt, DebianPackage
 from rocm_sdk_build.inputs.debian_packages import (
     Choice,

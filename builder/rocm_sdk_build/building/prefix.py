@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from rocm_sdk import UnknownTargetError
 from rocm_sdk import targets as gpu_targets
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
-from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.base.scratch import scratch_directory
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, Entry
 from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.prefix.code_split import reads_archives, split_code

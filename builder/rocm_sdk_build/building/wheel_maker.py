@@ -13,15 +13,15 @@ from packaging.version import Version
 
 from rocm_sdk.base.starting import module_command, run
 from rocm_sdk.base.value_text import counted, size_text
+from rocm_sdk_build.base.damaged import read_small
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.named_directory import output_directory
+from rocm_sdk_build.base.new_file import move_files
+from rocm_sdk_build.base.page_list import FLAGS, checked
+from rocm_sdk_build.base.scratch import scratch_directory
+from rocm_sdk_build.base.wheel_name import wheel_name
+from rocm_sdk_build.base.wheels import writing
 from rocm_sdk_build.checking.check import check
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import read_small
-from rocm_sdk_build.files.named_directory import output_directory
-from rocm_sdk_build.files.new_file import move_files
-from rocm_sdk_build.files.page_list import FLAGS, checked
-from rocm_sdk_build.files.scratch import scratch_directory
-from rocm_sdk_build.files.wheel_name import wheel_name
-from rocm_sdk_build.files.wheels import writing
 from rocm_sdk_build.output.finished import Finished, Keys
 from rocm_sdk_build.output.own_loader import loader_for
 from rocm_sdk_build.output.selector import write_selector

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
-from rocm_sdk_build.files.digest import sha256_of
-from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.base.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.base.digest import sha256_of
+from rocm_sdk_build.base.scratch import scratch_directory
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.output.trial_installation import read_back
 from rocm_sdk_build.packages.left_out import LEFT_OUT, LeftOut, read_left_out

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.base.digest import sha256_of
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, Unmet, read_selector, unmet
 from rocm_sdk_build.output.index import fix_of_clash
 from rocm_sdk_build.output.package_files import PackageFile

@@ -11,9 +11,9 @@ from rocm_sdk.base.value_text import counted
 from rocm_sdk.devel.absent import told
 from rocm_sdk.devel.device_links import LINKS
 from rocm_sdk.fit.verdicts.opened_names import OpenedName, opened_names
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import package_damage, refusing_damage
-from rocm_sdk_build.files.wheel_name import wheel_name
+from rocm_sdk_build.base.damaged import package_damage, refusing_damage
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.wheel_name import wheel_name
 from rocm_sdk_build.inputs.file_kind import look_at
 from rocm_sdk_build.output.kernel_archives import FIX, lost_archives
 from rocm_sdk_build.output.package_files import PackageFile

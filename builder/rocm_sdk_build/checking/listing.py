@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from shlex import quote
 
-from rocm_sdk_build.files.named_directory import require_directory
+from rocm_sdk_build.base.named_directory import require_directory
 from rocm_sdk_build.output.package_files import NAME_IT, PackageFile, read_name
 
 from .problems import Problems

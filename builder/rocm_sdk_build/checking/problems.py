@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.wheel_name import wheel_name
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.wheel_name import wheel_name
 from rocm_sdk_build.packages.parts import short_name
 
 

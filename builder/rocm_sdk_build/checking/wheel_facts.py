@@ -12,9 +12,9 @@ from typing import NamedTuple
 from packaging.utils import canonicalize_name
 
 from rocm_sdk.fit.code.zip_file import open_zip
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
-from rocm_sdk_build.files.wheel_name import wheel_name
+from rocm_sdk_build.base.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.wheel_name import wheel_name
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_name
 

@@ -14,6 +14,8 @@ from rocm_sdk import Coverage, coverage
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.terminal.output import complain
 from rocm_sdk.terminal.progress import waiting
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.base.scratch import scratch_directory
 from rocm_sdk_build.closure.choosing.proof_choice import LEAVE_OUT, UNSAFE, why_untried
 from rocm_sdk_build.closure.choosing.roots import Roots, open_roots
 from rocm_sdk_build.closure.choosing.selection import GpuChoice, Selection, select
@@ -23,9 +25,7 @@ from rocm_sdk_build.closure.writing.forms.table import writer_of
 from rocm_sdk_build.closure.writing.forms.tree import size_of
 from rocm_sdk_build.closure.writing.metadata import ClosureVersion, add_file
 from rocm_sdk_build.closure.writing.site import Recipe, Site, write_site
-from rocm_sdk_build.code.rewrite import Wish
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
-from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.code.rewrite import NewCode
 
 from .source_sdk import InstalledSdk
 
@@ -170,7 +170,7 @@ def _selected(sdk: InstalledSdk, roots: Roots, request: Request) -> Selection:
 
 def _recipe_of(request: Request, roots: Roots) -> Recipe:
     """Return the recipe for files and packages."""
-    wish = Wish(
+    wish = NewCode(
         request.gpus,
         request.unofficial,
         check_loading=False,  # the proof loads all files

@@ -19,8 +19,8 @@ from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import RecordedFile, digest_text
 from rocm_sdk.installed.view import current
 from rocm_sdk.installed.walking import DEPTH_LIMIT
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.base.digest import sha256_of
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
 
 # The distribution of the development tree, which has links to files of packages, and the start of its directory's name.

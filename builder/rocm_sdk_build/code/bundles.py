@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import device_code_of_part
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.pieces import data_ranges, read_range
+from rocm_sdk_build.base.pieces import data_ranges, read_range
 
 from .compression import ZSTD, BundleHash, decompressed
 from .scratch import Scratch

@@ -16,13 +16,13 @@ from rocm_sdk.fit.code.options import is_asked_for, misuse
 from rocm_sdk.fit.comgr import cache_problem
 from rocm_sdk.installed.record import read_record
 from rocm_sdk.terminal.output import attempt, complain, remember_done, status_of, tell
-from rocm_sdk_build.files.new_file import is_directory
-from rocm_sdk_build.files.pieces import naming_place
+from rocm_sdk_build.base.new_file import is_directory
+from rocm_sdk_build.base.pieces import naming_place
 
 from .choice import chosen_gpus
 from .extract import extract_code
 from .retarget import parse_pair
-from .rewrite import Rewritten, Wish, rewrite_file
+from .rewrite import NewCode, Rewritten, rewrite_file
 from .trees import Left, Order, RewrittenTree, Select, rewrite_directory, rewrite_wheel, select_all
 
 _SHOWN = 3  # files that are named for one reason
@@ -46,7 +46,7 @@ def run(options: Namespace, select_for: Callable[[tuple[str, ...], bool], Select
         complain(error.message, error.fix)
         return status_of(error)
     compressed = True if options.compress else False if options.decompress else None
-    wish = Wish(
+    wish = NewCode(
         kept, options.also_unofficial, compressed, pairs, options.force, not options.no_load, exact=options.exact
     )
     order = Order(wish, select_for(kept, options.also_unofficial) if kept else select_all)

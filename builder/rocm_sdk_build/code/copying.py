@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.pieces import Piece, read_range, write_all
+from rocm_sdk_build.base.pieces import Piece, read_range, write_all
 
 _CHUNK = 1 << 20
 _FICLONE = 0x40049409  # linux/fs.h

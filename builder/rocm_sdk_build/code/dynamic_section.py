@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 from .elf64 import DYNAMIC, SHT_DYNAMIC, Elf, read_elf
 

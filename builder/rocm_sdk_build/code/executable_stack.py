@@ -13,7 +13,7 @@ import re
 import struct
 from collections.abc import Iterator
 
-from rocm_sdk_build.files.pieces import write_all
+from rocm_sdk_build.base.pieces import write_all
 
 from .elf64 import EM_X86_64, PT_LOAD, SEGMENT, Segment, read_exactly, read_header, read_segments
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.input_file import InputFile, open_input
-from rocm_sdk_build.files.named_directory import output_directory
-from rocm_sdk_build.files.new_file import new_file
-from rocm_sdk_build.files.pieces import Piece
+from rocm_sdk_build.base.input_file import InputFile, open_input
+from rocm_sdk_build.base.named_directory import output_directory
+from rocm_sdk_build.base.new_file import new_file
+from rocm_sdk_build.base.pieces import Piece
 
 from .bundles import Entry, read_bundle, read_code
 from .copying import write_pieces

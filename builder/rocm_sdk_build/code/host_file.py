@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.fit.code.note import NOTE_SECTION
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.pieces import Piece, write_all
+from rocm_sdk_build.base.pieces import Piece, write_all
 
 from .copying import write_pieces
 from .elf64 import SHT_NOBITS, Elf

@@ -9,10 +9,10 @@ from rocm_sdk import RocmSdkError
 from rocm_sdk._native import inspect_library
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 from rocm_sdk.terminal.output import remember_done, tell
-from rocm_sdk_build.errors import AbsentInputError
-from rocm_sdk_build.files.input_file import open_input
-from rocm_sdk_build.files.new_file import new_file
-from rocm_sdk_build.files.pieces import read_range, write_all
+from rocm_sdk_build.base.errors import AbsentInputError
+from rocm_sdk_build.base.input_file import open_input
+from rocm_sdk_build.base.new_file import new_file
+from rocm_sdk_build.base.pieces import read_range, write_all
 
 from .executable_stack import clear_executable_stack, writes_trampolines
 from .verification import refuse_without_proc

@@ -17,7 +17,7 @@ from msgpack import Packer, Unpacker, UnpackException, packb, unpackb
 
 from rocm_sdk.errors import RewriteError
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.pieces import Piece, write_all
+from rocm_sdk_build.base.pieces import Piece, write_all
 
 from .compressing import compressed
 from .compression import ZSTD

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from rocm_sdk.fit.code.note import NOTE_SECTION
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.pieces import data_ranges, read_range
+from rocm_sdk_build.base.pieces import data_ranges, read_range
 
 from .elf64 import (
     PF_R,

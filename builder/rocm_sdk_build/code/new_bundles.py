@@ -11,7 +11,7 @@ from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.pieces import Piece
+from rocm_sdk_build.base.pieces import Piece
 
 from .bundles import ENTRY, FIXED, HEADERS, MAGIC, NEWEST, Bundle, Entry
 from .compressing import compressed

@@ -14,8 +14,8 @@ from pathlib import Path
 from rocm_sdk import RewriteError
 from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.base.starting import run
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.original_bytes import Rest, complete
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.original_bytes import Rest, complete
 
 from .dynamic_section import read_dynamic_section
 from .search_path import set_rpath

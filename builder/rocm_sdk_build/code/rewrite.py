@@ -16,10 +16,10 @@ from rocm_sdk.errors import RewriteError, UnknownTargetError
 from rocm_sdk.fit.code.note import History, Step, parse_history
 from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk.targets import table
-from rocm_sdk_build.files.digest import sha256_of_chunks
-from rocm_sdk_build.files.input_file import InputFile, open_input
-from rocm_sdk_build.files.new_file import new_file, refuse_output
-from rocm_sdk_build.files.pieces import read_range
+from rocm_sdk_build.base.digest import sha256_of_chunks
+from rocm_sdk_build.base.input_file import InputFile, open_input
+from rocm_sdk_build.base.new_file import new_file, refuse_output
+from rocm_sdk_build.base.pieces import read_range
 
 from .bundles import Bundle, Entry, read_bundle, read_code
 from .choice import choose_images, choose_targets
@@ -43,8 +43,8 @@ IMAGE_LIMIT = 1 << 16  # docs/limits.md has the reason
 _GROWTH = 4  # the user must consent to a file that becomes larger than this many times
 
 
-class Wish(NamedTuple):
-    """The wish for a new file."""
+class NewCode(NamedTuple):
+    """The code that a new file is to have."""
 
     gpus: tuple[str, ...] = ()  # targets whose code is kept; (): all code
     unofficial: bool = False  # keep code that only patched runtimes try on the GPUs, too
@@ -90,7 +90,7 @@ class Rewritten(NamedTuple):
     is_copy: bool = False  # all code is kept, so the file is unchanged
 
 
-def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
+def rewrite_file(path: str, output: str | None, wish: NewCode) -> Rewritten:
     """Write the file `path` anew as `output`, by the wish; with None only compute the result.
 
     Raise RewriteError if the file cannot be rewritten (E-CODE-010), has no code for the GPUs (E-CODE-012) or fails its
@@ -100,7 +100,7 @@ def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
         return rewrite_input(source, output, wish)
 
 
-def rewrite_input(source: InputFile, output: str | None, wish: Wish, *, is_synced: bool = True) -> Rewritten:
+def rewrite_input(source: InputFile, output: str | None, wish: NewCode, *, is_synced: bool = True) -> Rewritten:
     """Write an open file anew as `output`, by the wish; see `rewrite_file`.
 
     `is_synced` has the meaning that new_file gives it.
@@ -119,7 +119,7 @@ def rewrite_input(source: InputFile, output: str | None, wish: Wish, *, is_synce
         return _Rewriting(source, code, wish, scratch).run(new, output)
 
 
-def _rewrite_archive(archive: Archive, new: int, output: str | None, wish: Wish) -> Rewritten:
+def _rewrite_archive(archive: Archive, new: int, output: str | None, wish: NewCode) -> Rewritten:
     """Make a kpack archive with fewer targets in the file that is open as `new`; the kernels stay as they are."""
     path = archive.path
     if not wish.gpus or wish.compressed is not None or wish.retarget:
@@ -152,7 +152,7 @@ def _rewrite_archive(archive: Archive, new: int, output: str | None, wish: Wish)
 
 
 class _Rewriting:
-    def __init__(self, source: InputFile, code: DeviceCode, wish: Wish, scratch: Scratch) -> None:
+    def __init__(self, source: InputFile, code: DeviceCode, wish: NewCode, scratch: Scratch) -> None:
         self.source, self.code, self.wish, self.scratch = source, code, wish, scratch
         self.path, self.descriptor = source.path, source.descriptor
         self.kept: set[str] = set()
@@ -309,12 +309,12 @@ def _name_before(entry: Entry, pair: Pair) -> str:
     return entry.name.replace(pair.gpu, pair.code)
 
 
-def _refuse_growth(path: str, before: int, size: int, wish: Wish) -> None:
+def _refuse_growth(path: str, before: int, size: int, wish: NewCode) -> None:
     if size > _GROWTH * before and not wish.may_grow:
         raise refusal(path, code="E-CODE-014", size=size, before=before)
 
 
-def _without_code(path: str, targets: Iterable[str], wish: Wish) -> RewriteError:
+def _without_code(path: str, targets: Iterable[str], wish: NewCode) -> RewriteError:
     return refusal(path, code="E-CODE-012", gpus=", ".join(wish.gpus), targets=", ".join(targets))
 
 

@@ -6,7 +6,7 @@ import os
 import tempfile
 from types import TracebackType
 
-from rocm_sdk_build.files.pieces import naming_place, write_all
+from rocm_sdk_build.base.pieces import naming_place, write_all
 
 
 class Scratch:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from rocm_sdk._native import inspect_library
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.pieces import write_all
+from rocm_sdk_build.base.pieces import write_all
 
 from .elf64 import DYNAMIC, PF_R, PT_LOAD, PT_PHDR, SHT_DYNAMIC, Elf, Section, Segment, align_up, read_elf
 from .header_room import Place, Room, edit_tags, insert_load, make_room, place_tail, with_own_header

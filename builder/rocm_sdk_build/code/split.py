@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.fit.code.note import Step
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.digest import sha256_of_chunks
-from rocm_sdk_build.files.input_file import open_input
-from rocm_sdk_build.files.new_file import new_file
-from rocm_sdk_build.files.pieces import read_range
+from rocm_sdk_build.base.digest import sha256_of_chunks
+from rocm_sdk_build.base.input_file import open_input
+from rocm_sdk_build.base.new_file import new_file
+from rocm_sdk_build.base.pieces import read_range
 
 from .bundles import Entry, read_bundle, read_code
 from .compression import ZSTD, decompressed

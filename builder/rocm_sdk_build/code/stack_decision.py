@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 from .executable_stack import clear_executable_stack, writes_trampolines
 

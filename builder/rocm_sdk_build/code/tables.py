@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.files.pieces import write_all
+from rocm_sdk_build.base.pieces import write_all
 
 from .elf64 import (
     HEADER,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.code.candidate import HEAD_SIZE, is_candidate
-from rocm_sdk_build.files.input_file import ChangedInputError, InputFile
-from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.base.input_file import ChangedInputError, InputFile
+from rocm_sdk_build.base.new_file import new_file
 
 from .bundles import read_code
 from .choice import choose_images
 from .copying import copy_whole
-from .rewrite import Rewritten, Wish, rewrite_input
+from .rewrite import NewCode, Rewritten, rewrite_input
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceCode
@@ -33,7 +33,7 @@ class TreeFile(NamedTuple):
     is_complete: bool = False  # the file is a code object that one of the GPUs runs
 
 
-def write_tree_file(source: InputFile, place: str, wish: Wish, *, may_link: bool = False) -> TreeFile:
+def write_tree_file(source: InputFile, place: str, wish: NewCode, *, may_link: bool = False) -> TreeFile:
     """Write the new file `place`, with the times of the original; return the result.
 
     With `may_link` the new file is another name of the original if no code is dropped. Raise RocmSdkError for an error
@@ -69,7 +69,7 @@ def _linked(source: InputFile, place: str) -> bool:
     return True
 
 
-def _rewritten(source: InputFile, place: str, wish: Wish) -> TreeFile:
+def _rewritten(source: InputFile, place: str, wish: NewCode) -> TreeFile:
     size = source.facts.st_size
     if not wish.steps() or not is_candidate(os.pread(source.descriptor, HEAD_SIZE, 0)):
         return TreeFile(size)
@@ -87,7 +87,7 @@ def _rewritten(source: InputFile, place: str, wish: Wish) -> TreeFile:
     return TreeFile(os.path.getsize(place), made)
 
 
-def _is_object_to_keep(code: DeviceCode, wish: Wish) -> bool:
+def _is_object_to_keep(code: DeviceCode, wish: NewCode) -> bool:
     """Return whether a file is a code object, which cannot be made smaller, and one of the GPUs runs it."""
     is_kept = bool(wish.gpus) and wish.compressed is None and not wish.retarget
     images = [image for bundle in code.bundles for image in bundle.images] if is_kept and code.kind == _OBJECT else []

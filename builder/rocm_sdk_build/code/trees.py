@@ -21,15 +21,15 @@ from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk.installed.walking import refuse_deep
-from rocm_sdk_build.errors import raise_error
-from rocm_sdk_build.files.damaged import refusing_damage
-from rocm_sdk_build.files.input_file import InputFile, open_input
-from rocm_sdk_build.files.members import unpack
-from rocm_sdk_build.files.new_file import copy_attributes, new_file, refuse_output
-from rocm_sdk_build.files.pieces import write_all
-from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.base.damaged import refusing_damage
+from rocm_sdk_build.base.errors import raise_error
+from rocm_sdk_build.base.input_file import InputFile, open_input
+from rocm_sdk_build.base.members import unpack
+from rocm_sdk_build.base.new_file import copy_attributes, new_file, refuse_output
+from rocm_sdk_build.base.pieces import write_all
+from rocm_sdk_build.base.scratch import scratch_directory
 
-from .rewrite import Rewritten, Wish
+from .rewrite import NewCode, Rewritten
 from .tree_file import TreeFile, write_tree_file
 
 _CHUNK = 1 << 20
@@ -62,7 +62,7 @@ def select_all(_directory: str) -> Selection:
 class Order(NamedTuple):
     """The order for a tree."""
 
-    wish: Wish  # wish for its files
+    wish: NewCode  # wish for its files
     select: Select = select_all
 
 
@@ -98,7 +98,7 @@ class RewrittenTree(NamedTuple):
     selection: Selection
 
 
-def rewrite_directory(path: str, output: str | None, wish: Wish, select: Select = select_all) -> RewrittenTree:
+def rewrite_directory(path: str, output: str | None, wish: NewCode, select: Select = select_all) -> RewrittenTree:
     """Copy a directory to `output`, which must not exist, with each file of GPU code rewritten by the wish.
 
     The new directory has neither files that the selection leaves out nor links to them, and RECORD has no rows for
@@ -124,7 +124,7 @@ def rewrite_directory(path: str, output: str | None, wish: Wish, select: Select 
     return made
 
 
-def rewrite_wheel(path: str, output: str | None, wish: Wish, select: Select = select_all) -> RewrittenTree:
+def rewrite_wheel(path: str, output: str | None, wish: NewCode, select: Select = select_all) -> RewrittenTree:
     """Write a wheel anew, as `rewrite_directory` does for a directory.
 
     The members of the wheel keep their order, times and attributes.

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 
 from .options import add_count, add_version_file, add_writing, names, tell_made, wish_of
 
@@ -79,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
 def _make(places: Sequence[str], options: argparse.Namespace) -> int:
     """Make the packages, or with --dry-run tell their estimates; return the exit status."""
     from rocm_sdk.index.web.server import SCHEMES
+    from rocm_sdk_build.base.named_directory import require_directory
     from rocm_sdk_build.building.artifacts import build, choice_of, estimate
-    from rocm_sdk_build.files.named_directory import require_directory
     from rocm_sdk_build.inputs.catalog import NAME_IT, OVERLAY, everything
     from rocm_sdk_build.inputs.rules import read_rules
     from rocm_sdk_build.packages.version import default_version

@@ -10,8 +10,8 @@ import shlex
 import sys
 from pathlib import Path
 
+from rocm_sdk_build.base.errors import WrongUsageError
 from rocm_sdk_build.closure.choosing.proof_choice import DO, LEAVE_OUT, UNSAFE
-from rocm_sdk_build.errors import WrongUsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

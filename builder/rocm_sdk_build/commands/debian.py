@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rocm_sdk_build.errors import WrongUsageError
+from rocm_sdk_build.base.errors import WrongUsageError
 
 from .options import add_cache, add_parts, add_shape, add_writing, names, tell_made, wish_of
 

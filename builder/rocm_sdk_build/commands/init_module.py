@@ -22,7 +22,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the module, and print its requirement."""
     from rocm_sdk.terminal.output import remember_done
-    from rocm_sdk_build.files.new_file import new_file
+    from rocm_sdk_build.base.new_file import new_file
     from rocm_sdk_build.output.init_module import checked, established, make, shortnames_for
 
     version = _installed_version() if options.version is None else options.version
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 def _installed_version() -> str:
     from rocm_sdk import RocmSdkError
     from rocm_sdk._native import sdk_facts
-    from rocm_sdk_build.errors import PackagingError
+    from rocm_sdk_build.base.errors import PackagingError
 
     try:
         return str(sdk_facts()["version"])

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocm_sdk.base.starting import module_command, run
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.wheel_name import wheel_name
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.wheel_name import wheel_name
 
 _PIP = ("pip", "--disable-pip-version-check", "--quiet", "--python")
 _INSTALL = ("install", "--no-index", "--no-deps", "--force-reinstall", "--no-warn-script-location")

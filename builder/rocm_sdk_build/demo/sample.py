@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.starting import run
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building import prefix
 from rocm_sdk_build.building.wheel_maker import make_site, make_wheels
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.assignment import Assignment
 from rocm_sdk_build.packages.wish import Wish
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from rocm_sdk.base.starting import find_program, run
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.terminal.progress import waiting, with_progress
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 _MIRROR = "http://deb.debian.org/debian"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")

@@ -21,11 +21,11 @@ from typing import IO, Any, BinaryIO
 from rocm_sdk.base.zstd import ZSTD_FIX, import_zstd
 from rocm_sdk.fit.code.tar_reader import TarReader
 from rocm_sdk.installed.walking import DEPTH_LIMIT
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.digest import sha256_of_chunks
-from rocm_sdk_build.files.input_file import InputFile, open_input
-from rocm_sdk_build.files.own_directory import make_own, refuse_changed, write_note
-from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.base.digest import sha256_of_chunks
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.input_file import InputFile, open_input
+from rocm_sdk_build.base.own_directory import make_own, refuse_changed, write_note
+from rocm_sdk_build.base.scratch import scratch_directory
 
 MANIFEST = "artifact_manifest.txt"
 SUFFIXES = (".tar.zst", ".tar.xz")  # the first suffix with a file counts

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from rocm_sdk._native import package_owner
 from rocm_sdk.installed.walking import DEPTH_LIMIT
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import read_document
-from rocm_sdk_build.files.named_directory import require_directory
+from rocm_sdk_build.base.damaged import read_document
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.named_directory import require_directory
 
 from .archives import MANIFEST, SUFFIXES, stem_of, unpack
 

@@ -21,9 +21,9 @@ from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk.fit.image_kinds import image_kind
 from rocm_sdk.fit.image_kinds import serves as image_kind_serves
 from rocm_sdk.installed.walking import walk
+from rocm_sdk_build.base.errors import PackagingError, raise_error
 from rocm_sdk_build.code.choice import choose_targets
 from rocm_sdk_build.code.trees import Left, Select, Selection
-from rocm_sdk_build.errors import PackagingError, raise_error
 
 from .globs import matches
 from .kernel_indexes import is_index, lost_tables, named_by, stem_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.meant import did_you_mean
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 
 _TABLE = Path(__file__).with_name("debian_packages.txt")
 _NAMED = 3  # packages that a message names

@@ -19,12 +19,12 @@ from typing import NamedTuple
 from rocm_sdk.index.web.links import PAGE_LIMIT, links_of
 from rocm_sdk.index.web.server import SCHEMES, Limits, Server, WebError, without_user
 from rocm_sdk.terminal.progress import waiting
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.digest import sha256_of, sha256_of_chunks
-from rocm_sdk_build.files.new_file import new_file
-from rocm_sdk_build.files.own_directory import make_own
-from rocm_sdk_build.files.pieces import read_range, write_all
-from rocm_sdk_build.files.scratch import PREFIX
+from rocm_sdk_build.base.digest import sha256_of, sha256_of_chunks
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.new_file import new_file
+from rocm_sdk_build.base.own_directory import make_own
+from rocm_sdk_build.base.pieces import read_range, write_all
+from rocm_sdk_build.base.scratch import PREFIX
 
 from .archives import SUFFIXES, stem_of
 from .catalog import GENERIC, everything, is_name

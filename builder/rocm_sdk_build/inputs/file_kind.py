@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk._native import inspect_library
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.elf64 import ET_DYN, ET_EXEC, HEADER, PT_DYNAMIC, PT_INTERP, SEGMENT
-from rocm_sdk_build.errors import PackagingError
 
 _GIT_LFS = b"version https://git-lfs.github.com/spec/"
 _NAME = re.compile(r"[^/\\]*")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 from .catalog import COMPONENTS
 from .globs import matches

@@ -14,8 +14,8 @@ from packaging.utils import canonicalize_name
 
 from rocm_sdk.base.value_text import counted
 from rocm_sdk.installed.installable_table import INSTALLABLES
-from rocm_sdk_build.files.damaged import package_damage, refusing_damage
-from rocm_sdk_build.files.wheel_name import wheel_name
+from rocm_sdk_build.base.damaged import package_damage, refusing_damage
+from rocm_sdk_build.base.wheel_name import wheel_name
 
 from .rocm_selector.backend import LOADER
 from .selector import read_archive_member

@@ -21,9 +21,9 @@ import deflate
 
 from rocm_sdk import loader_version
 from rocm_sdk.fit import code as gpu_code
-from rocm_sdk_build.files.digest import chunks_of, sha256_of
-from rocm_sdk_build.files.own_directory import foreign
-from rocm_sdk_build.files.source_date import given_date
+from rocm_sdk_build.base.digest import chunks_of, sha256_of
+from rocm_sdk_build.base.own_directory import foreign
+from rocm_sdk_build.base.source_date import given_date
 
 _log = logging.getLogger(__name__)
 _NAME = re.compile(r"([0-9a-f]{64})-([0-9a-f]{64})\.whl")

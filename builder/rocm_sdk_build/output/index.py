@@ -17,13 +17,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rocm_sdk.fit.code.zip_file import open_zip
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
-from rocm_sdk_build.files.digest import sha256_of
-from rocm_sdk_build.files.new_file import new_file, refuse_output
-from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
-from rocm_sdk_build.files.pieces import naming_place, write_all
-from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.base.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.base.digest import sha256_of
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.new_file import new_file, refuse_output
+from rocm_sdk_build.base.own_directory import refuse_unknown, replace_directory
+from rocm_sdk_build.base.pieces import naming_place, write_all
+from rocm_sdk_build.base.scratch import scratch_directory
 
 from .extras import LOADER_FIX, SELECTOR, IndexedFile, Unmet, unchosen, unmet
 from .package_files import PackageFile, find_packages

@@ -13,7 +13,7 @@ from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk._native import catalog, inspect_library
 from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.installed.catalog import fits
-from rocm_sdk_build.errors import AbsentInputError, PackagingError, WrongUsageError
+from rocm_sdk_build.base.errors import AbsentInputError, PackagingError, WrongUsageError
 from rocm_sdk_build.packages.version import check_version
 
 # The libraries that the established build of PyTorch preloads on Linux, in its order.

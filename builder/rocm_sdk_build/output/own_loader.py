@@ -21,10 +21,10 @@ from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.installed.record import has_digest
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.installed_wheel import OF_INSTALLER, write_again
-from rocm_sdk_build.files.new_file import move_files
-from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.installed_wheel import OF_INSTALLER, write_again
+from rocm_sdk_build.base.new_file import move_files
+from rocm_sdk_build.base.scratch import scratch_directory
 
 from .rocm_selector.backend import LOADER
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.named_directory import require_directory
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.named_directory import require_directory
 from rocm_sdk_build.packages.package import DEBUG
 from rocm_sdk_build.packages.parts import Part
 

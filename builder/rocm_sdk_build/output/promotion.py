@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from packaging.version import Version
 
 from rocm_sdk._native import package_owner
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
-from rocm_sdk_build.files.new_file import move_files
-from rocm_sdk_build.files.scratch import scratch_directory
-from rocm_sdk_build.files.text_files import write_text
-from rocm_sdk_build.files.wheel_name import wheel_name
-from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.base.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.new_file import move_files
+from rocm_sdk_build.base.scratch import scratch_directory
+from rocm_sdk_build.base.text_files import write_text
+from rocm_sdk_build.base.wheel_name import wheel_name
+from rocm_sdk_build.base.wheels import writing
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_text
 from rocm_sdk_build.packages.version import check_version
 from rocm_sdk_build.packages.writer import members_of

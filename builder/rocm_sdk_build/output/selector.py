@@ -17,7 +17,7 @@ from typing import Any
 from rocm_sdk import loader_version
 from rocm_sdk._dist_info import ownership_data
 from rocm_sdk.fit.code.tar_reader import TarReader
-from rocm_sdk_build.files.damaged import read_small
+from rocm_sdk_build.base.damaged import read_small
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families
 from rocm_sdk_build.packages.sbom import sbom_text

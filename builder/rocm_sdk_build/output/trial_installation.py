@@ -19,10 +19,10 @@ from pathlib import Path
 from rocm_sdk.base.starting import module_command, run
 from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.installed.record import digest_text, parse_record
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
-from rocm_sdk_build.files.members import wrong_member, wrong_size
-from rocm_sdk_build.files.wheel_name import wheel_name
+from rocm_sdk_build.base.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.members import wrong_member, wrong_size
+from rocm_sdk_build.base.wheel_name import wheel_name
 
 _CHUNK = 1 << 20
 _WITHOUT_LOADING, _FILES = "packages,files", "files"

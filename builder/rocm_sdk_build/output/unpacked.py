@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import IO
 
 from rocm_sdk.fit.code.zip_file import open_zip
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import package_damage, refusing_damage
-from rocm_sdk_build.files.members import unpack as unpack_members
-from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
-from rocm_sdk_build.files.wheel_name import wheel_name
+from rocm_sdk_build.base.damaged import package_damage, refusing_damage
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.members import unpack as unpack_members
+from rocm_sdk_build.base.own_directory import refuse_unknown, replace_directory
+from rocm_sdk_build.base.wheel_name import wheel_name
 
 _PLATFORM, _MODULE = "platform", "src"
 _OURS = re.compile(rf"{_PLATFORM}|{_MODULE}|.*\.(dist-info|data)")

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.debug_split import which_strip
 from rocm_sdk_build.code.stack_decision import decide
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import GENERIC, Artifact
 from rocm_sdk_build.inputs.rules import Rules
 

@@ -19,7 +19,7 @@ _PYTHON, _FILE = 34 * MB, 3_000
 _MATERIALS = 6 * MB  # bytes of the modules that write the bill of materials
 _COMPILER = 30 * MB  # bytes of cc1, which compiles the small programs
 _PATCHELF = 2  # how often patchelf, which is started for some files, holds a file in memory
-# Bytes of blocks in flight for each thread (files/wheels.py), of buffers, and of compressors: xz -6, zstd -12.
+# Bytes of blocks in flight for each thread (base/wheels.py), of buffers, and of compressors: xz -6, zstd -12.
 _THREAD, _BUFFERS = 10 * MB, 16 * MB
 _COMPRESSORS = {"none": 0, "xz": 100 * MB, "zstd": 64 * MB}
 

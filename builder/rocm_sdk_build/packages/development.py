@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from rocm_sdk.base.files import read_beginning
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.tree_order import directories_of, rank
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.tree_order import directories_of, rank
 from rocm_sdk_build.inputs.catalog import Artifact, Entry, is_same_file
 from rocm_sdk_build.inputs.prefix.tree import rewritten
 from rocm_sdk_build.inputs.rules import Rules

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from rocm_sdk._native import catalog
 from rocm_sdk.installed.catalog import fits
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import read_document
+from rocm_sdk_build.base.damaged import read_document
+from rocm_sdk_build.base.errors import PackagingError
 
 FACTS = "share/therock/dist_info.json"
 FACTS_OF_LIBRARIES = "share/therock/libraries_dist_info.json"  # no path is in two packages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocm_sdk import UnknownTargetError, targets
 from rocm_sdk._native import package_owner
 from rocm_sdk.base.value_text import listed
-from rocm_sdk_build.errors import WrongUsageError
+from rocm_sdk_build.base.errors import WrongUsageError
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.value_text import counted, size_text
-from rocm_sdk_build.files.damaged import package_damage, read_document, refusing_damage
-from rocm_sdk_build.files.text_files import write_text
+from rocm_sdk_build.base.damaged import package_damage, read_document, refusing_damage
+from rocm_sdk_build.base.text_files import write_text
 from rocm_sdk_build.inputs.catalog import is_name
 
 LEFT_OUT = ".rocm-sdk-left-out.json"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rocm_sdk._native import package_owner
 from rocm_sdk.base.meant import did_you_mean
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.catalog import GENERIC, OVERLAY, Artifact, is_name
 from rocm_sdk_build.inputs.rules import Rules
 

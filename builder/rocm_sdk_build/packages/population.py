@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import Artifact, Entry, is_same_file
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 from rocm_sdk_build.inputs.globs import is_selected, matches

@@ -16,8 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rocm_sdk_build.files.digest import sha256_of
-from rocm_sdk_build.files.source_date import given_date, source_date
+from rocm_sdk_build.base.digest import sha256_of
+from rocm_sdk_build.base.source_date import given_date, source_date
 from rocm_sdk_build.inputs.catalog import Artifact
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rocm_sdk.installed.record import Row, digest_text, record_text
-from rocm_sdk_build.files.digest import sha256_of
-from rocm_sdk_build.files.original_bytes import Rest, complete
-from rocm_sdk_build.files.text_files import write_text
+from rocm_sdk_build.base.digest import sha256_of
+from rocm_sdk_build.base.original_bytes import Rest, complete
+from rocm_sdk_build.base.text_files import write_text
 
 
 @contextmanager

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from rocm_sdk.base.zstd import import_zstd
-from rocm_sdk_build.files.input_file import open_input
-from rocm_sdk_build.files.source_date import source_date
-from rocm_sdk_build.files.wheels import Member
+from rocm_sdk_build.base.input_file import open_input
+from rocm_sdk_build.base.source_date import source_date
+from rocm_sdk_build.base.wheels import Member
 
 from .package import DevelEntry
 

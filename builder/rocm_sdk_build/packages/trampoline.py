@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.starting import run
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.rules import Script
 
 _log = logging.getLogger(__name__)

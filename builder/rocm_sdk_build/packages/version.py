@@ -12,8 +12,8 @@ from typing import NamedTuple
 from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.base.starting import run
-from rocm_sdk_build.errors import AbsentInputError, PackagingError
-from rocm_sdk_build.files.damaged import read_document
+from rocm_sdk_build.base.damaged import read_document
+from rocm_sdk_build.base.errors import AbsentInputError, PackagingError
 
 _DATE = re.compile(r"\d{8}")
 _SHORT_SHA = 8

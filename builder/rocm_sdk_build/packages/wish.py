@@ -13,8 +13,8 @@ from typing import NamedTuple
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from rocm_sdk.terminal.output import fix_of_error
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.packages.version import check_version
 
 _NONCE = re.compile(r"[A-Za-z0-9_]*")

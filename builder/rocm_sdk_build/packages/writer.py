@@ -12,13 +12,13 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
 from rocm_sdk import loader_version
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.original_bytes import Rest
+from rocm_sdk_build.base.text_files import write_text
+from rocm_sdk_build.base.wheels import Wheel
 from rocm_sdk_build.code import stack_decision as executable_stack
 from rocm_sdk_build.code.patchelf import Shape, set_search_path
 from rocm_sdk_build.code.sparse_copy import copy_file
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.original_bytes import Rest
-from rocm_sdk_build.files.text_files import write_text
-from rocm_sdk_build.files.wheels import Wheel
 from rocm_sdk_build.inputs.rules import MetadataRule
 
 from .debug_files import debug_members, strip

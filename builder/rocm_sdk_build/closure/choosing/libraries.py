@@ -18,10 +18,10 @@ from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk.fit.verdicts.host import other_release_problem
 from rocm_sdk.fit.verdicts.variants import check_files
 from rocm_sdk.installed.catalog import linker_name
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkFile
 from rocm_sdk_build.code.dlopen_dependencies import library_names
 from rocm_sdk_build.code.elf64 import ET_EXEC, read_elf
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind
 
 from .roots import Roots

@@ -16,9 +16,9 @@ from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.fit.verdicts.subject import Subject, open_subject
 from rocm_sdk.installed.init_module import preload_names
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
-from rocm_sdk_build.files.damaged import package_damage, refusing_damage
-from rocm_sdk_build.files.members import unpack
+from rocm_sdk_build.base.damaged import package_damage, refusing_damage
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.base.members import unpack
 
 _INIT = "_rocm_init.py"
 _DEPTH = 3  # directories below a wheel or directory that may hold a framework's module

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from rocm_sdk import device_code
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.page_list import PAGE_LIST
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.source_sdk import DEVELOPMENT, InstalledSdk, SdkFile
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import ANY_LIBRARY, UNKNOWN, DataFile, data_files, not_needed
 from rocm_sdk_build.inputs.file_kind import Kind
 from rocm_sdk_build.inputs.globs import matches

@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 
 from rocm_sdk.base.meant import did_you_mean
+from rocm_sdk_build.base.errors import WrongUsageError
 from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkFile
-from rocm_sdk_build.errors import WrongUsageError
 from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.rules import PACKAGES, Script, read_rules
 

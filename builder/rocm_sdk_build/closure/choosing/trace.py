@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base import starting
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkFile
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.file_kind import Kind
 
 _CALLS = "%file,mmap"

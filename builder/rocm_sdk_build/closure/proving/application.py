@@ -12,9 +12,9 @@ from typing import NamedTuple
 from packaging.utils import canonicalize_name
 
 from rocm_sdk.installed.walking import walk
+from rocm_sdk_build.base.scratch import PREFIX
 from rocm_sdk_build.closure.choosing.roots import Application, Roots
 from rocm_sdk_build.closure.writing.metadata import applying
-from rocm_sdk_build.files.scratch import PREFIX
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
 # Endings of extension modules: this Python's, and any Python's.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rocm_sdk.base import starting
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 from .namespaces import CHANGED, COPIES, MAPPED, OWN
 from .root import Root

@@ -14,11 +14,11 @@ from typing import NamedTuple
 from rocm_sdk._native import check_host_files, inspect_library
 from rocm_sdk.base import starting
 from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.choosing.selection import Selection
 from rocm_sdk_build.closure.source_sdk import InstalledSdk
 from rocm_sdk_build.code.dlopen_dependencies import is_elf
 from rocm_sdk_build.code.elf64 import PT_INTERP, read_elf
-from rocm_sdk_build.errors import PackagingError
 
 # The imports of the proof's program, and the list of mapped files in /proc. argv: the names to open.
 _CHILD = """

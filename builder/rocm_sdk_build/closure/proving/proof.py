@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 from rocm_sdk import coverage
 from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk.terminal.progress import waiting
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.page_list import PageList, checked
 from rocm_sdk_build.closure.choosing.roots import Roots
 from rocm_sdk_build.closure.choosing.selection import Selection
 from rocm_sdk_build.closure.source_sdk import InstalledSdk
 from rocm_sdk_build.closure.writing.site import Site
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.page_list import PageList, checked
 
 from .application import ApplicationFiles, application_files, is_program, modules_of
 from .confinement import Way, find_way, run_confined

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.files.scratch import PREFIX
+from rocm_sdk_build.base.scratch import PREFIX
 
 _CACHE = "__pycache__"
 _LINKED = ("bin", "lib", "lib64", "lib32", "sbin")  # directories that most systems link to /usr

@@ -11,8 +11,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from rocm_sdk_build.base.text_files import write_text
 from rocm_sdk_build.closure.source_sdk import SdkPackage
-from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.rules import Script
 from rocm_sdk_build.packages.trampoline import place_of, write_trampoline
 from rocm_sdk_build.packages.writer import entry_point_of

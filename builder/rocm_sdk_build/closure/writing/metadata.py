@@ -24,11 +24,11 @@ from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.installed.distributions import without_closure
 from rocm_sdk.installed.record import Row, digest_text, read_record, record_text, row_of
+from rocm_sdk_build.base.damaged import read_small, refusing_damage
+from rocm_sdk_build.base.digest import sha256_of
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.text_files import write_text
 from rocm_sdk_build.closure.source_sdk import SdkPackage
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import read_small, refusing_damage
-from rocm_sdk_build.files.digest import sha256_of
-from rocm_sdk_build.files.text_files import write_text
 
 NOTE = "closure.json"
 _AGAIN = "install the package again"

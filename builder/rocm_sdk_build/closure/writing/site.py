@@ -13,13 +13,13 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import without_closure
 from rocm_sdk.targets import compatibility
 from rocm_sdk.terminal.progress import waiting
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.input_file import open_input
 from rocm_sdk_build.closure.choosing.selection import Kept, Selection
 from rocm_sdk_build.closure.choosing.tools import commands_left_out, kept_commands
 from rocm_sdk_build.closure.source_sdk import DEVELOPMENT, InstalledSdk
-from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.rewrite import NewCode
 from rocm_sdk_build.code.tree_file import write_tree_file
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.input_file import open_input
 
 from .commands import write_commands
 from .metadata import ClosureVersion, Note, required, write_dist_info, write_record
@@ -53,7 +53,7 @@ class Site(NamedTuple):
 class Recipe(NamedTuple):
     """The recipe for files and packages; `command` is the user's, for the note in each package."""
 
-    wish: Wish
+    wish: NewCode
     version: ClosureVersion
     command: str
     requires: tuple[str, ...]  # of the applications
@@ -136,7 +136,7 @@ def _write_file(kept: Kept, recipe: Recipe, place: Path) -> Written:
     return Written(kept, made.size, dropped, remark, digest, has_none)
 
 
-def expected_size(path: str, size: int, wish: Wish) -> int:
+def expected_size(path: str, size: int, wish: NewCode) -> int:
     """Return the bytes of a library or program of this size without the code that no GPU of the wish runs.
 
     A file that cannot be read counts with all its bytes.
@@ -154,7 +154,7 @@ def expected_size(path: str, size: int, wish: Wish) -> int:
     return size - round(code.stored_size * (1 - used / whole))
 
 
-def _is_kept(target: str, wish: Wish) -> bool:
+def _is_kept(target: str, wish: NewCode) -> bool:
     """Return whether code for a target stays; code for an unknown target stays."""
     try:
         return any(compatibility(target, gpu, unofficial=wish.unofficial).fit != "none" for gpu in wish.gpus)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.fit.code.candidate import may_have_code
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.dynamic_section import read_dynamic_section
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.catalog import Entry
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 

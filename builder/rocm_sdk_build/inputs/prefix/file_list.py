@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 # Lines that are not paths: dpkg's lines on diverted files, and rpm's line on a package without files.
 _DIVERTED = re.compile(r"(?:locally diverted|diverted by \S+) to: (/.*)")

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rocm_sdk.base.search_path import expanded
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.dynamic_section import DynamicSection, read_dynamic_section
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
 _DIRECTORY = "lib/rocm_sysdeps/lib"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
-from rocm_sdk_build.files.named_directory import require_directory
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.base.named_directory import require_directory
 from rocm_sdk_build.inputs.catalog import refuse_name, scan
 
 from .file_list import Listed

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocm_sdk import RocmSdkError, device_code
 from rocm_sdk._native import compatibility, target_in_name
 from rocm_sdk.fit.code.candidate import may_have_code
+from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.choice import choose_images
-from rocm_sdk_build.code.rewrite import Wish, rewrite_file
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
 from rocm_sdk_build.inputs.catalog import Entry
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
@@ -94,7 +94,7 @@ class _ForFamily:
                 self.new[path] = None
             return
         output = self.scratch / str(len(self.new))
-        why = why_not(path, rewrite_file, str(output), Wish(gpus=self.gpus))
+        why = why_not(path, rewrite_file, str(output), NewCode(gpus=self.gpus))
         if why is None:
             self.new[path] = output
         else:

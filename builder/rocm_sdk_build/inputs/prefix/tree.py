@@ -10,8 +10,8 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.tree_order import directories_of
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.tree_order import directories_of
 from rocm_sdk_build.inputs.catalog import Entry, add_entry
 from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.rules import PrefixRules, Rules

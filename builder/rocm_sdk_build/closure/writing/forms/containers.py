@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rocm_sdk.terminal.progress import Wait
-from rocm_sdk_build.errors import PackagingError, WrongUsageError
+from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 
 from .images import finish
 from .programs import ImageError, has_program, program

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base import starting
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 # Program -> the package of Debian and Fedora that has it.
 _PACKAGES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rocm_sdk.terminal.progress import Wait
-from rocm_sdk_build.errors import WrongUsageError
+from rocm_sdk_build.base.errors import WrongUsageError
 
 from .containers import as_layer, image_writer
 from .images import as_erofs, as_squashfs

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rocm_sdk.installed.walking import walk
 from rocm_sdk.terminal.progress import Wait
-from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.base.digest import sha256_of
 
 # Writer of a form: closure's directory, output, scratch directory, receiver of the number of the directory's bytes that
 # have been read -> the bytes of the output.

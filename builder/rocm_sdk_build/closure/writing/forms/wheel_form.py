@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rocm_sdk.installed.record import read_record
 from rocm_sdk.terminal.progress import Wait
+from rocm_sdk_build.base.installed_wheel import OF_INSTALLER, write_again
 from rocm_sdk_build.closure.writing.commands import DIRECTORY
-from rocm_sdk_build.files.installed_wheel import OF_INSTALLER, write_again
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
 from .tree import normalise, size_of

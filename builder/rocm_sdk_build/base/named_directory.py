@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rocm_sdk_build.errors import AbsentInputError, PackagingError
+from rocm_sdk_build.base.errors import AbsentInputError, PackagingError
 
 _IN_THE_WAY = (errno.EEXIST, errno.ENOTDIR, errno.ELOOP)
 

@@ -12,7 +12,7 @@ from typing import IO
 
 from rocm_sdk import BadArchiveError, RocmSdkError
 from rocm_sdk.fit.code.zip_file import DAMAGE
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 _KINDS = (*DAMAGE, tarfile.TarError, AttributeError, SyntaxError, TypeError, MemoryError)
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from rocm_sdk.fit.code.refusal import refusal
-from rocm_sdk_build.errors import NO_SPACE
+from rocm_sdk_build.base.errors import NO_SPACE
 
 _CHUNK = 1 << 20
 

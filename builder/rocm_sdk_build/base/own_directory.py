@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rocm_sdk.base.moving import exchange
 from rocm_sdk.installed.walking import walk
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 from .digest import sha256_of
 

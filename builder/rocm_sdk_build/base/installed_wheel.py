@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.wheels import writing
 
 # Files of a dist-info directory that installers write, and a wheel does not have, or not yet (PEP 376, 610, 627; uv).
 OF_INSTALLER = frozenset(

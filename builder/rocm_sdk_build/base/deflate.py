@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import deflate
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 BLOCK = 1 << 20  # bytes that are compressed together
 _LEVEL = 6

@@ -26,7 +26,7 @@ from rocm_sdk import BadArchiveError
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.installed.record import Row, digest_text, record_text
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 from .deflate import BLOCK, compress_block
 from .new_file import new_file

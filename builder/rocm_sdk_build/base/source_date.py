@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.base.errors import PackagingError
 
 _FIRST = 315532800  # 1980-01-01, the first day that a zip file knows
 _LAST = 4354819198  # 2107-12-31

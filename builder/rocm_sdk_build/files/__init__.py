@@ -1,1 +1,0 @@
-"""Files of packages: wheels, zip, deflate, digests, scratch directories, dates."""
