@@ -45,7 +45,7 @@ class Checked(NamedTuple):
 
     @property
     def has_loader(self) -> bool:
-        """The answer whether the loader is there, which the selector requires: another index may have it."""
+        """True if the loader is there, which the selector requires: another index may have it."""
         return any(each.project == LOADER for each in self.packages)
 
 

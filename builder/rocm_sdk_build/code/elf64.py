@@ -109,7 +109,7 @@ class Section:
 
     @property
     def is_loaded(self) -> bool:
-        """The answer whether the section has an address."""
+        """True if the section has an address."""
         return bool(self.flags & SHF_ALLOC)
 
 
@@ -152,7 +152,7 @@ class Elf:
 
     @property
     def is_library(self) -> bool:
-        """The answer whether the file is a library; a program has an interpreter."""
+        """True if the file is a library; a program has an interpreter."""
         kinds = {segment.type for segment in self.segments}
         return self.type == ET_DYN and PT_DYNAMIC in kinds and PT_INTERP not in kinds
 

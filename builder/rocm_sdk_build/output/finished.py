@@ -65,7 +65,7 @@ class Finished:
 
     @property
     def has_some(self) -> bool:
-        """The answer whether wheels of this build are kept."""
+        """True if wheels of this build are kept."""
         return bool(self._own)
 
     def clear(self) -> None:

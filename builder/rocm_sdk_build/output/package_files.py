@@ -33,7 +33,7 @@ class PackageFile(NamedTuple):
 
     @property
     def is_of_sdk(self) -> bool:
-        """The answer whether the package is of the SDK: selector, runtime, device, development or debug package.
+        """True if the package is of the SDK: selector, runtime, device, development or debug package.
 
         The loader is not of the SDK.
         """
