@@ -35,9 +35,7 @@ OTHER_SYSTEM = "import sys; sys.platform = 'freebsd14'; "
 def write(directory: Path, offered: tuple[str, ...] = OFFERED, default: str | None = "gfx942") -> Path:
     """Write the selector of an SDK with these families, and return its path."""
     families = Families(None, None, set(offered))
-    return write_selector(
-        directory, SdkFacts("7.10.0", offered, default), families, "", is_kpack=True, packages=PACKAGES
-    )
+    return write_selector(directory, SdkFacts("7.10.0", offered, default), families, "", PACKAGES)
 
 
 def called(directory: Path, call: str, *options: str, before: str = "", **variables: str) -> str:
