@@ -22,12 +22,12 @@ from rocm_sdk.fit.code.search import code_in
 from rocm_sdk.installed.walking import DEPTH_LIMIT
 from rocm_sdk_build.base.damaged import SMALL_LIMIT
 from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.unpacked import unpack
 from rocm_sdk_build.code.rewrite import NewCode
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.inputs.catalog import scan
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote
-from rocm_sdk_build.output.unpacked import unpack
 from rocm_sdk_build.packages.tar_archives import tar_gz_member
 
 NAME = "rocm_sdk_core-7.0.0rc1-py3-none-any.whl"

@@ -20,7 +20,7 @@ from rocm_sdk import _native, targets
 from rocm_sdk_build.output.rocm_selector import backend
 from rocm_sdk_build.output.selector import write_selector
 from rocm_sdk_build.packages.dist_info import SdkFacts
-from rocm_sdk_build.packages.families import Families
+from rocm_sdk_build.packages.parts import Families
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "libraries", "device", "devel", "profiler")

@@ -11,8 +11,7 @@ from rocm_sdk_build.inputs.rules import Rules
 from rocm_sdk_build.packages.assignment import Assignment, assign
 from rocm_sdk_build.packages.costs import Estimate, Load, cost_of
 from rocm_sdk_build.packages.dist_info import SdkFacts
-from rocm_sdk_build.packages.families import Families
-from rocm_sdk_build.packages.parts import SELECTOR, Choice, choose, short_name
+from rocm_sdk_build.packages.parts import SELECTOR, Choice, Families, choose, short_name
 from rocm_sdk_build.packages.version import version_of_artifacts
 from rocm_sdk_build.packages.wish import Wish, check_names, naming_output, refuse_output_inside
 

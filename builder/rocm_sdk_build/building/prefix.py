@@ -22,8 +22,8 @@ from rocm_sdk_build.inputs.prefix.tree import DEVEL, DOCUMENTS, Tree, lay_out
 from rocm_sdk_build.inputs.rules import Rules, read_rules
 from rocm_sdk_build.packages.assignment import Assignment, assign
 from rocm_sdk_build.packages.dist_info import FACTS, SdkFacts, json_text
-from rocm_sdk_build.packages.families import Families, names_in
 from rocm_sdk_build.packages.licences import find_licences
+from rocm_sdk_build.packages.parts import Families, names_in
 from rocm_sdk_build.packages.wish import Wish, check_names, naming_output, refuse_output_inside
 
 from .wheel_maker import make_wheels

@@ -19,6 +19,8 @@ from rocm_sdk_build.base.named_directory import output_directory
 from rocm_sdk_build.base.new_file import move_files
 from rocm_sdk_build.base.page_list import FLAGS, checked
 from rocm_sdk_build.base.scratch import scratch_directory
+from rocm_sdk_build.base.site_directory import filling
+from rocm_sdk_build.base.unpacked import unpack, unpack_wheel
 from rocm_sdk_build.base.wheel_name import wheel_name
 from rocm_sdk_build.base.wheels import writing
 from rocm_sdk_build.checking.check import check
@@ -26,10 +28,7 @@ from rocm_sdk_build.output.finished import Finished, Keys
 from rocm_sdk_build.output.own_loader import loader_for
 from rocm_sdk_build.output.selector import write_selector
 from rocm_sdk_build.output.trial_installation import prove, read_back
-from rocm_sdk_build.output.unpacked import unpack, unpack_wheel
-from rocm_sdk_build.packages.assignment import Assignment
-from rocm_sdk_build.packages.left_out import FIX, LEFT_OUT, write_left_out
-from rocm_sdk_build.packages.site_directory import filling
+from rocm_sdk_build.packages.assignment import FIX_OF_LEFT_OUT, LEFT_OUT, Assignment, write_left_out
 from rocm_sdk_build.packages.writer import Writer, members_of
 
 _log = logging.getLogger(__name__)
@@ -144,7 +143,9 @@ def _tell_left_out(sdk: Assignment) -> None:
     for each in sdk.left_out:
         _log.warning("%s", each)
     if sdk.left_out and sdk.wish.is_strict:
-        raise PackagingError(f"{counted(len(sdk.left_out), 'artifact')} with files in no package, listed above", FIX)
+        raise PackagingError(
+            f"{counted(len(sdk.left_out), 'artifact')} with files in no package, listed above", FIX_OF_LEFT_OUT
+        )
 
 
 def _warn_of_sizes(made: Iterable[Path], limit: int | None) -> None:

@@ -19,7 +19,7 @@ from rocm_sdk_build.base.digest import sha256_of
 from rocm_sdk_build.base.scratch import scratch_directory
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.output.trial_installation import read_back
-from rocm_sdk_build.packages.left_out import LEFT_OUT, LeftOut, read_left_out
+from rocm_sdk_build.packages.assignment import LEFT_OUT, LeftOut, read_left_out
 
 from .comparison import compare
 from .installability import Installation, Opening

@@ -14,7 +14,7 @@ from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, Unmet, read_selector, unmet
 from rocm_sdk_build.output.index import fix_of_clash
 from rocm_sdk_build.output.package_files import PackageFile
-from rocm_sdk_build.packages.families import expand, is_family
+from rocm_sdk_build.packages.parts import expand, is_family
 
 from .listing import ELSEWHERE, LOADER
 from .problems import Problems, again

@@ -151,7 +151,7 @@ def _local(
     """
     from rocm_sdk.index.web.server import SCHEMES, Limits
     from rocm_sdk_build.inputs.download import download
-    from rocm_sdk_build.packages.families import expand, names_in
+    from rocm_sdk_build.packages.parts import expand, names_in
 
     if not place.startswith(SCHEMES):
         return Path(place)

@@ -99,7 +99,7 @@ def names(text: str) -> tuple[str, ...]:
 
     Raise ValueError if there is no name.
     """
-    from rocm_sdk_build.packages.families import names_in
+    from rocm_sdk_build.packages.parts import names_in
 
     if not (found := names_in(text)):
         raise ValueError(text)

@@ -18,6 +18,7 @@ from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.new_file import move_files
 from rocm_sdk_build.base.scratch import scratch_directory
 from rocm_sdk_build.base.text_files import write_text
+from rocm_sdk_build.base.unpacked import unpack_wheel
 from rocm_sdk_build.base.wheel_name import wheel_name
 from rocm_sdk_build.base.wheels import writing
 from rocm_sdk_build.packages.sbom import read_sbom, sbom_text
@@ -27,7 +28,6 @@ from rocm_sdk_build.packages.writer import members_of
 from .package_files import PackageFile, find_packages
 from .rocm_selector.backend import LOADER
 from .selector import read_archive_member, write_selector_archive
-from .unpacked import unpack_wheel
 
 _DEVICE = "rocm-sdk-device-"
 _ELF = b"\x7fELF"

@@ -19,7 +19,7 @@ from rocm_sdk._dist_info import ownership_data
 from rocm_sdk.fit.code.tar_reader import TarReader
 from rocm_sdk_build.base.damaged import read_small
 from rocm_sdk_build.packages.dist_info import SdkFacts
-from rocm_sdk_build.packages.families import Families
+from rocm_sdk_build.packages.parts import Families
 from rocm_sdk_build.packages.sbom import sbom_text
 from rocm_sdk_build.packages.tar_archives import tar_gz_member
 

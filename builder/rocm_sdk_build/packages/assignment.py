@@ -5,31 +5,48 @@ SONAMEs, absent libraries and the development tree need whole sets of files. Wha
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from rocm_sdk.base.value_text import counted, size_text
+from rocm_sdk_build.base.damaged import package_damage, read_document, refusing_damage
 from rocm_sdk_build.base.errors import PackagingError
+from rocm_sdk_build.base.text_files import write_text
 from rocm_sdk_build.code.debug_split import which_strip
 from rocm_sdk_build.code.stack_decision import decide
-from rocm_sdk_build.inputs.catalog import GENERIC, Artifact
+from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, is_name
 from rocm_sdk_build.inputs.rules import Rules
 
 from .debug_files import find_debuggable
 from .development import plan_development
 from .dist_info import SdkFacts, find_absent
-from .families import Families
-from .left_out import LeftOut
 from .licences import find_licences
 from .package import DEBUG, Package
-from .parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose, short_name
+from .parts import LICENCE_COMPONENTS, SELECTOR, Choice, Families, choose, short_name
 from .platform_tag import ANY, Names, Needs, checked_tag, needs_of, oldest_tag, tag_of, usual_tag
 from .population import populate
 from .sbom import inputs_of
 from .wish import Wish
 
 _log = logging.getLogger(__name__)
+
+
+LEFT_OUT = ".rocm-sdk-left-out.json"  # the list that a build leaves beside its packages for `check`
+FIX_OF_LEFT_OUT = "write `artifact`, `devel` or `leave` rows for them: rocm-sdk-build artifacts --rules FILE"
+
+
+class LeftOut(NamedTuple):
+    """An artifact, and the number and bytes of its files that are in no package."""
+
+    artifact: str
+    files: int
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.artifact}: {counted(self.files, 'file')}, {size_text(self.size)}, in no package"
 
 
 class Assignment(NamedTuple):
@@ -319,3 +336,30 @@ def _sonames(packages: Iterable[Package]) -> frozenset[str]:
     """Return the SONAMEs and file names of the files that packages have."""
     files = (file for package in packages for file in package.files.values())
     return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)
+
+
+def write_left_out(directory: Path, version: str, found: Sequence[LeftOut]) -> Path:
+    """Write the list; return its file."""
+    path = directory / LEFT_OUT
+    write_text(path, json.dumps({"version": version, "left_out": [each._asdict() for each in found]}, indent=2) + "\n")
+    return path
+
+
+def read_left_out(directory: Path, versions: Sequence[str]) -> list[LeftOut]:
+    """Return the list of the build of these versions; [] if there is none.
+
+    Raise PackagingError for a damaged list.
+    """
+    path = directory / LEFT_OUT
+    if not path.is_file() or path.is_symlink():
+        return []
+    document = read_document(path)
+    with refusing_damage(package_damage(path)):
+        if not isinstance(document, dict) or document["version"] not in versions:
+            return []
+        found = [LeftOut(str(each["artifact"]), int(each["files"]), int(each["size"])) for each in document["left_out"]]
+        if wrong := [each.artifact for each in found if not is_name(each.artifact) or not each.artifact.isprintable()]:
+            raise ValueError(f"{wrong[0][:80]!r} is not the name of an artifact")
+        if any(number not in range(1 << 63) for each in found for number in (each.files, each.size)):
+            raise ValueError("it has a number that no count of files or bytes is")
+        return found

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from rocm_sdk import loader_version
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.original_bytes import Rest
+from rocm_sdk_build.base.site_directory import SitePackage
 from rocm_sdk_build.base.text_files import write_text
 from rocm_sdk_build.base.wheels import Wheel
 from rocm_sdk_build.code import stack_decision as executable_stack
@@ -27,7 +28,6 @@ from .licences import expression_of_all, licences_of_debian
 from .package import Package, PlacedFile
 from .platform_tag import machine_of
 from .sbom import ArtifactDigests, sbom_name, sbom_text
-from .site_directory import SitePackage
 from .tar_archives import DEVEL_ARCHIVES, size_of_archive, write_devel_archive
 from .trampoline import place_of, write_stub, write_trampoline
 
