@@ -205,7 +205,7 @@ def test_members_that_lie(tmp_path: Path, names: list[str], cause: str) -> None:
         promote(tmp_path / "old", tmp_path / "out", NEW)
     assert str(caught.value).startswith(f"{wheel}: ")
     with pytest.raises(RewriteError, match=cause):
-        rewrite_wheel(str(wheel), str(tmp_path / wheel.name), rewrite.Wish(("gfx942",)))
+        rewrite_wheel(str(wheel), str(tmp_path / wheel.name), rewrite.NewCode(("gfx942",)))
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["old", wheel.name]
 
 
