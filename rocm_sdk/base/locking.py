@@ -72,7 +72,9 @@ def held(
     try:
         if not shared:
             with suppress(OSError):  # a full disk: whoever waits is told of the process alone then
-                _write(descriptor, _own_words())
+                command = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])[:80]
+                since = time.strftime("%H:%M:%S")
+                _write(descriptor, f"process {os.getpid()} on {socket.gethostname()} ({command}, since {since})")
         yield
         if not shared:
             _write(descriptor, "")
@@ -231,12 +233,6 @@ def _is_in_place(descriptor: int, path: str) -> bool:
         return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except FileNotFoundError:
         return False
-
-
-def _own_words() -> str:
-    command = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])[:80]
-    since = time.strftime("%H:%M:%S")
-    return f"process {os.getpid()} on {socket.gethostname()} ({command}, since {since})"
 
 
 def _write(descriptor: int, holder: str) -> None:

@@ -11,10 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rocm_sdk._native import LibraryCoverage
     from rocm_sdk.fit.code_verdict import CodeVerdict
-    from rocm_sdk.installed.view import Installed
-    from rocm_sdk.problems import Problem
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
 DESCRIPTION = """\
@@ -58,7 +55,13 @@ def run(options: "Namespace") -> int:
     verdict = judge_code(directories, tuple(names), installed, unofficial=options.unofficial, has_comgr=has_comgr)
     if options.gpu is None or options.gpu == ["machine"]:
         verdict = as_counted(verdict, tuple(names))
-    verdict = verdict._replace(problems=(*verdict.problems, *_known_faults(names, options, installed)))
+    gpus = _native.gpus() if options.gpu is None or "machine" in options.gpu else ()
+    processors = {name.partition(":")[0] for name in names} | {gpu.real_processor for gpu in gpus}
+    from rocm_sdk.fit.known_faults import known_faults
+
+    verdict = verdict._replace(
+        problems=(*verdict.problems, *known_faults(processors, installed.version if installed is not None else None))
+    )
     if options.json:
         _print_json(verdict, names, products)
     else:
@@ -71,15 +74,6 @@ def run(options: "Namespace") -> int:
     return 1 if faults or not all(verdict.runs) else 0
 
 
-def _known_faults(names: "list[str]", options: "Namespace", installed: "Installed | None") -> "tuple[Problem, ...]":
-    """Return what the GPUs are known to compute wrongly: the machine's as they are, too."""
-    gpus = _native.gpus() if options.gpu is None or "machine" in options.gpu else ()
-    processors = {name.partition(":")[0] for name in names} | {gpu.real_processor for gpu in gpus}
-    from rocm_sdk.fit.known_faults import known_faults
-
-    return known_faults(processors, installed.version if installed is not None else None)
-
-
 def _print_json(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:
     import json
 
@@ -90,7 +84,10 @@ def _print_json(verdict: "CodeVerdict", names: list[str], products: list[str]) -
             {
                 "target": name,
                 "name": products[index],
-                "libraries": [_document(library, index) for library in found.libraries],
+                "libraries": [
+                    {"name": library.name, "files": library.files, **_fields(library.gpus[index])}
+                    for library in found.libraries
+                ],
                 "problems": [each.as_document() for each in verdict.lacks[index]],
             }
             for index, name in enumerate(names)
@@ -110,7 +107,3 @@ def _print_json(verdict: "CodeVerdict", names: list[str], products: list[str]) -
 
 def _fields(value: object) -> dict[str, object]:
     return {name: getattr(value, name) for name in value.__match_args__}  # type: ignore[attr-defined]
-
-
-def _document(library: "LibraryCoverage", index: int) -> dict[str, object]:
-    return {"name": library.name, "files": library.files, **_fields(library.gpus[index])}

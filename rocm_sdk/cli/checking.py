@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterable
 
-    from rocm_sdk._native import Coverage, Gpu
+    from rocm_sdk._native import Coverage
     from rocm_sdk.fit.code_verdict import CodeVerdict
     from rocm_sdk.problems import Problem
 
@@ -58,16 +58,18 @@ def chosen_gpus(words: "list[str] | None") -> tuple[list[str], list[str]]:
     targets.refuse_no_target("--gpu", given)
     for word in listed(given):
         if word == "machine":
-            chosen |= {gpu.target: _product(gpu) for gpu in _native.gpus() if gpu.processor != "unknown"}
+            chosen |= {
+                gpu.target: (
+                    f"{gpu.name}, really {gpu.real_processor}: HSA_OVERRIDE_GFX_VERSION" if gpu.overridden else gpu.name
+                )
+                for gpu in _native.gpus()
+                if gpu.processor != "unknown"
+            }
         else:
             chosen |= {name: targets.lookup(name).product for name in targets.expand(word)}
     for note in unseen(() if words is None else chosen):
         complain(note)
     return list(chosen), list(chosen.values())
-
-
-def _product(gpu: "Gpu") -> str:
-    return f"{gpu.name}, really {gpu.real_processor}: HSA_OVERRIDE_GFX_VERSION" if gpu.overridden else gpu.name
 
 
 def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:

@@ -7,7 +7,6 @@ from rocm_sdk.terminal.output import complain, complain_of, status_of, tell
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable
 
     from rocm_sdk._native import DeviceCode
 
@@ -65,7 +64,10 @@ def run(options: "Namespace") -> int:
         if len(found) == before and not status:
             complain(f"{name}: no file with GPU code is in it")
     if options.json:
-        _print_json(found)
+        import json
+
+        json.dump({"schema": _SCHEMA, "files": [_document(code) for code in found]}, sys.stdout, indent=2)
+        sys.stdout.write("\n")
     return status or (0 if any(code.targets or code.kernel_name for code in found) else 1)
 
 
@@ -118,24 +120,13 @@ def _summary(code: "DeviceCode") -> str:
         return "its GPU code was removed: a separated debug file?" if code.removed else "no GPU code"
     from rocm_sdk.base.value_text import counted, size_text
 
-    count = counted(len(code.bundles), _kind(code))
+    kinds = {bundle.container for bundle in code.bundles}
+    names = {"none": "code object", "offload binary": "offload record", "kpack archive": "kpack archive"}
+    count = counted(len(code.bundles), names.get(kinds.pop(), "bundle") if len(kinds) == 1 else "bundle")
     if code.compressed_count == 0:
         return f"{count}, not compressed"
     which = "" if code.compressed_count == len(code.bundles) else f" {code.compressed_count}"
     return f"{count},{which} compressed: {size_text(code.stored_size)} hold {size_text(code.plain_size)}"
-
-
-def _kind(code: "DeviceCode") -> str:
-    kinds = {bundle.container for bundle in code.bundles}
-    names = {"none": "code object", "offload binary": "offload record", "kpack archive": "kpack archive"}
-    return names.get(kinds.pop(), "bundle") if len(kinds) == 1 else "bundle"
-
-
-def _print_json(found: "Iterable[DeviceCode]") -> None:
-    import json
-
-    json.dump({"schema": _SCHEMA, "files": [_document(code) for code in found]}, sys.stdout, indent=2)
-    sys.stdout.write("\n")
 
 
 def _document(value: object) -> object:

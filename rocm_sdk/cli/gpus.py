@@ -11,7 +11,7 @@ from .gpus_in_use import print_processes, print_query, wrong_query
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from rocm_sdk._native import Gpu
     from rocm_sdk.problems import Problem
@@ -78,13 +78,21 @@ def run(options: "Namespace") -> int:
     if options.arch:
         return _print_lines((gpu.processor for gpu in gpus), problems)
     if options.json:
-        _print_json(gpus, problems)
+        import json
+
+        content = {
+            "schema": _SCHEMA,
+            "gpus": [dict(zip(_native.Gpu.__match_args__, gpu, strict=True)) for gpu in gpus],
+            "problems": [problem.as_document() for problem in problems],
+        }
+        print(json.dumps(content, indent=2))
     elif options.query is not None:
         print_query(gpus, options)
     elif options.all:
         _print_all(gpus)
     else:
-        tell_gpus(gpus, each=options.verbose, said=_said(problems))
+        are_together = sys.stdout.isatty() and sys.stderr.isatty()
+        tell_gpus(gpus, each=options.verbose, said=[found.cause for found in problems] if are_together else ())
         print_processes(gpus)
     _print_notes(gpus, problems)
     return 0 if any(gpu.usable for gpu in gpus) else 1
@@ -146,12 +154,6 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
     return 0 if text else 1
 
 
-def _said(problems: "Iterable[Problem]") -> "Sequence[str]":
-    """Return the texts below the table, where both are read together."""
-    are_together = sys.stdout.isatty() and sys.stderr.isatty()
-    return [found.cause for found in problems] if are_together else ()
-
-
 def _print_all(gpus: "Iterable[Gpu]") -> None:
     for gpu in gpus:
         tell(f"node {gpu.node}: {gpu.name}")
@@ -170,17 +172,6 @@ def _fact_text(name: str, value: object) -> str:
     if isinstance(value, int) and name in _HEXADECIMAL:
         return f"0x{value:0{_HEXADECIMAL[name]}x}"
     return size_text(value) if name == "memory" and isinstance(value, int) else str(value)
-
-
-def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
-    import json
-
-    content = {
-        "schema": _SCHEMA,
-        "gpus": [dict(zip(_native.Gpu.__match_args__, gpu, strict=True)) for gpu in gpus],
-        "problems": [problem.as_document() for problem in problems],
-    }
-    print(json.dumps(content, indent=2))
 
 
 def _explained(problems: "tuple[Problem, ...]") -> "tuple[Problem, ...]":

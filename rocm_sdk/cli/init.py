@@ -48,7 +48,14 @@ def run(options: "Namespace") -> int:
     With `--record-pages` it prints the path of the list, and returns status 1 if that cannot be written.
     """
     if options.record_pages:
-        return _record_pages(options)
+        from rocm_sdk.installed.view import current
+
+        path = page_recording.record(current())
+        if options.json:
+            tell_json(1, page_list=path)
+        elif path is not None:
+            print(path)
+        return 0 if path is not None else 1
     from rocm_sdk.devel.make_ready import DEFAULT_TIMEOUT, Request, make_ready
     from rocm_sdk.terminal.progress import TerminalReporter
     from rocm_sdk.terminal.reporter import Reporter
@@ -64,17 +71,6 @@ def run(options: "Namespace") -> int:
     elif not differences:
         print(root)
     return 1 if differences else 0
-
-
-def _record_pages(options: "Namespace") -> int:
-    from rocm_sdk.installed.view import current
-
-    path = page_recording.record(current())
-    if options.json:
-        tell_json(1, page_list=path)
-    elif path is not None:
-        print(path)
-    return 0 if path is not None else 1
 
 
 def _differences(root: str, options: "Namespace") -> "list[Problem]":

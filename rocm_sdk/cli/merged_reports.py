@@ -50,19 +50,15 @@ def run(options: "Namespace") -> int:
     if options.json:
         _print_json(merged)
     else:
-        _print_text(merged)
+        groups = f" in {counted(len(merged.groups), 'group')} of equal outcome" if merged.groups else ""
+        tell(f"{counted(merged.report_count, 'report')}{groups}")
+        for group in merged.groups:
+            _print_group(group)
+        for each in merged.unreadable:
+            tell(f"not readable: {harmless(each.file)}: {harmless(each.why)}")
+        if merged.absent:
+            tell(f"without a report: {_names(merged.absent)}")
     return 0 if merged.is_sound else 1
-
-
-def _print_text(merged: "Merged") -> None:
-    groups = f" in {counted(len(merged.groups), 'group')} of equal outcome" if merged.groups else ""
-    tell(f"{counted(merged.report_count, 'report')}{groups}")
-    for group in merged.groups:
-        _print_group(group)
-    for each in merged.unreadable:
-        tell(f"not readable: {harmless(each.file)}: {harmless(each.why)}")
-    if merged.absent:
-        tell(f"without a report: {_names(merged.absent)}")
 
 
 def _print_group(group: "Group") -> None:

@@ -95,12 +95,12 @@ class DeviceLinker:
             if path.endswith(".json") and posixpath.basename(posixpath.dirname(path)) == LINKS:
                 links.update(self._read_manifest(path))
         if links:
-            record.require([row[0] for row in record.rows] + self._rows(links), self._workspace.staging)
+            record.require(
+                [row[0] for row in record.rows] + [f"{self._tree_name}/{path}" for path in links],
+                self._workspace.staging,
+            )
             self._identities[name] = record.identity
         return links
-
-    def _rows(self, links: dict[str, str]) -> list[str]:
-        return [f"{self._tree_name}/{path}" for path in links]
 
     def _read_manifest(self, name: str) -> Iterator[tuple[str, str]]:
         path = f"{self._workspace.site}/{name}"

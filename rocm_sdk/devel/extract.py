@@ -70,20 +70,24 @@ class Extraction:
         tree = f"{site}/{tree_name}"
         sync_file_system(site)
         replace_directory(self._tree, tree)
-        self._require_owner(tree)
-        remove_archives(site)
-        progress.finish()
-        self._report_copies()
-        return tree, result
-
-    def _require_owner(self, tree: str) -> None:
-        """Remove the tree if its package was uninstalled meanwhile: no RECORD would list it."""
+        # If the package was uninstalled meanwhile, no RECORD would list the tree.
         try:
             self._record.require_unchanged()
         except DevelopmentTreeError:
             remove_directory(self._tree)
             os.rename(tree, self._tree)
             raise
+        remove_archives(site)
+        progress.finish()
+        counts = self._linker.counts
+        if counts[REFLINK] or counts[COPY]:
+            self._reporter.say(
+                f"the file system refuses hard links to the SDK's packages: {counts[REFLINK]} reflinks and"
+                f" {counts[COPY]} copies instead"
+            )
+        if self._store is not None:
+            self._report_store(self._store)
+        return tree, result
 
     def _write_from_archive(self, progress: Progress) -> tuple[str, list[Entry]]:
         site = self._workspace.site
@@ -122,17 +126,6 @@ class Extraction:
         except FileNotFoundError:
             return None
         return known.name, writer.entries
-
-    def _report_copies(self) -> None:
-        """Report which files could not be hard links."""
-        counts = self._linker.counts
-        if counts[REFLINK] or counts[COPY]:
-            self._reporter.say(
-                f"the file system refuses hard links to the SDK's packages: {counts[REFLINK]} reflinks and"
-                f" {counts[COPY]} copies instead"
-            )
-        if self._store is not None:
-            self._report_store(self._store)
 
     def _report_store(self, store: Store) -> None:
         for notice in store.notices:

@@ -87,7 +87,7 @@ class Store:
             for name in (FILES, TREES):
                 with parent_inside(self.directory, f"{name}/x", admit=self._admit):
                     pass
-            self._admit_directory()
+            require_trusted(os.stat(self.directory), self.directory)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DevelopmentTreeError(
                 f"the store {self.directory} is damaged: {self.directory}/{name}: {error.strerror}",
@@ -185,7 +185,14 @@ class Store:
             if is_file and is_partial(name):
                 found.partial.append(name)
             elif is_directory and name == FILES:
-                self._list_files(found)
+                for prefix, prefix_facts in self._names(f"{FILES}/"):
+                    if not stat.S_ISDIR(prefix_facts.st_mode) or not _PREFIX.fullmatch(prefix):
+                        found.foreign.append(f"{FILES}/{prefix}")
+                        continue
+                    for inner, inner_facts in self._names(f"{FILES}/{prefix}/"):
+                        is_regular = stat.S_ISREG(inner_facts.st_mode)
+                        is_ours = is_regular and _FILE.fullmatch(inner) and inner.startswith(prefix)
+                        (found.files if is_ours else found.foreign).append(f"{FILES}/{prefix}/{inner}")
             elif is_directory and name == TREES:
                 for inner, inner_facts in self._names(f"{TREES}/"):
                     is_list = stat.S_ISREG(inner_facts.st_mode) and _LIST.fullmatch(inner)
@@ -199,7 +206,10 @@ class Store:
 
         say: called once for each foreign name, which is left alone.
         """
-        self._require_writable()
+        if not self.is_writable:
+            raise DevelopmentTreeError(
+                f"cannot write to the store {self.directory}", "run it as its owner", self.directory
+            )
         with held(OF_STORE, f"{self.directory}/{LOCK}", timeout, say):
             content = self.content()
             files = size = 0
@@ -229,15 +239,6 @@ class Store:
 
     def _admit(self, descriptor: int) -> None:
         require_trusted(os.fstat(descriptor), self.directory)
-
-    def _admit_directory(self) -> None:
-        require_trusted(os.stat(self.directory), self.directory)
-
-    def _require_writable(self) -> None:
-        if not self.is_writable:
-            raise DevelopmentTreeError(
-                f"cannot write to the store {self.directory}", "run it as its owner", self.directory
-            )
 
     def _keep(self, partial: str, entry: Entry) -> str:
         """Give a new file its name in the store, unless a sound file has it. Return the path to link the tree to.
@@ -309,15 +310,6 @@ class Store:
                 return _is_sound(file, name, None)
         except OSError:
             return False
-
-    def _list_files(self, found: Content) -> None:
-        for prefix, facts in self._names(f"{FILES}/"):
-            if not stat.S_ISDIR(facts.st_mode) or not _PREFIX.fullmatch(prefix):
-                found.foreign.append(f"{FILES}/{prefix}")
-                continue
-            for name, inner in self._names(f"{FILES}/{prefix}/"):
-                is_ours = stat.S_ISREG(inner.st_mode) and _FILE.fullmatch(name) and name.startswith(prefix)
-                (found.files if is_ours else found.foreign).append(f"{FILES}/{prefix}/{name}")
 
     def _names(self, directory: str) -> Iterator[tuple[str, os.stat_result]]:
         """Yield the names in a directory of the store ("" or "files/"), sorted, each with its stat result."""

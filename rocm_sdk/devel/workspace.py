@@ -32,18 +32,13 @@ def devel_distribution(site: str) -> Distribution:
     for distribution in sdk_distributions(site):
         if distribution.name == DISTRIBUTION and distribution.has_metadata and os.path.exists(distribution.record):
             return distribution
-    raise SystemManagedError(
-        f"{DISTRIBUTION} in {site} has no RECORD: it was not installed by pip or uv, so they could not remove the tree",
-        _fix(site),
-        site,
-    )
-
-
-def _fix(site: str) -> str:
-    """Return the command that makes a virtual environment with the same SDK."""
     try:
         version = sdk_facts()["version"]
     except RocmSdkError:  # core is not there, or damaged
         version = None
     requirement = f"rocm[libraries,devel]=={version}" if version else None
-    return fix_of(problem("E-DEVEL-011", site, site, lambda *_: {}, requirement=requirement))
+    raise SystemManagedError(
+        f"{DISTRIBUTION} in {site} has no RECORD: it was not installed by pip or uv, so they could not remove the tree",
+        fix_of(problem("E-DEVEL-011", site, site, lambda *_: {}, requirement=requirement)),
+        site,
+    )

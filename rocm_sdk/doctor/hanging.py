@@ -50,7 +50,13 @@ def _has_linker_on_stack(pid: int, thread: int) -> bool:
 
     The answer costs a read of the stack; the stack of calls costs a read of all symbols of the process. Raises OSError.
     """
-    linkers = _linkers(pid)
+    linkers = []
+    with open(f"/proc/{pid}/maps", "rb") as file:
+        for line in file:
+            fields = line.split(None, 5)
+            if len(fields) == 6 and b"x" in fields[1] and os.path.basename(fields[5]).startswith(b"ld-"):
+                start, end = fields[0].split(b"-")
+                linkers.append((int(start, 16), int(end, 16)))
     with open(f"/proc/{pid}/task/{thread}/syscall", encoding="ascii") as file:
         *_, stack, _place = file.read().split() or ["running", "", ""]
     if not stack.startswith("0x"):
@@ -60,18 +66,6 @@ def _has_linker_on_stack(pid: int, thread: int) -> bool:
         words = memoryview(memory.read(_STACK)).cast("B")
     words = words[: len(words) // 8 * 8].cast("Q")
     return any(start <= word < end for word in words for start, end in linkers)
-
-
-def _linkers(pid: int) -> list[tuple[int, int]]:
-    """Return the addresses of the dynamic linker's code in a process."""
-    found = []
-    with open(f"/proc/{pid}/maps", "rb") as file:
-        for line in file:
-            fields = line.split(None, 5)
-            if len(fields) == 6 and b"x" in fields[1] and os.path.basename(fields[5]).startswith(b"ld-"):
-                start, end = fields[0].split(b"-")
-                found.append((int(start, 16), int(end, 16)))
-    return found
 
 
 def _threads(pid: int) -> list[int]:

@@ -152,9 +152,11 @@ def _load_once(  # noqa: PLR0917
     ended = 0
     try:
         for fields in _records(words.beside(results, _START if start is None else start, seconds + _SLACK)):
-            index, result = _result(wanted, fields)
-            ended += result.outcome != _BEGUN
-            yield index, result
+            texts = [field.decode(errors="replace") for field in fields]
+            index, outcome, number, microseconds, dlerror_text, output = texts
+            path, seconds_of_load = wanted[int(index)], int(microseconds) / 1e6
+            ended += outcome != _BEGUN
+            yield int(index), LoadResult(path, outcome, int(number), seconds_of_load, dlerror_text, output.strip())
         status, said = process.wait(), words.last_line
     finally:
         process.terminate()  # load_check kills its children and their descendants first
@@ -270,12 +272,6 @@ def _records(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
             yield fields[:_FIELDS]
             fields = fields[_FIELDS:]
         rest = b"\0".join([*fields, rest])
-
-
-def _result(paths: list[str], fields: list[bytes]) -> tuple[int, LoadResult]:
-    index, outcome, number, microseconds, dlerror_text, output = (field.decode(errors="replace") for field in fields)
-    path = paths[int(index)]
-    return int(index), LoadResult(path, outcome, int(number), int(microseconds) / 1e6, dlerror_text, output.strip())
 
 
 def default_parallel() -> int:

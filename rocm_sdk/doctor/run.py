@@ -50,21 +50,23 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
             child = Child(name, perf_counter() - begin, SubjectAgain(installation.target, options.seconds))
             if isinstance(error, SilentError):  # without a library it begins, or hangs, at once
                 child = Child(name, 1.0, begins)
-            _report_failure(error, recorder, child._replace(title=f"the check of {name}"))
+            detail, shadow = f"{type(error).__name__}: {error}", shadow_behind(error)
+            if shadow is None:
+                recorder.bad(
+                    _SUBJECT_FAILED,
+                    None,
+                    None,
+                    child._replace(title=f"the check of {name}"),
+                    subject=recorder.subject,
+                    detail=detail,
+                )
+            else:
+                recorder.bad("E-ENV-013", shadow.path, f"check {recorder.subject}", detail=detail, **shadow.facts)
         finally:
             recorder.seconds = perf_counter() - begin
             recorder.problems = [found for found in recorder.problems if _is_code_wanted(found.code, name, options)]
             recorder.children = [pair for pair in recorder.children if _is_child_wanted(pair[0].code, name, options)]
         yield recorder
-
-
-def _report_failure(error: Exception, recorder: Recorder, child: Child) -> None:
-    """Report an exception in a subject: the fault of a file in a module's place, of the surroundings, or our own."""
-    detail, shadow = f"{type(error).__name__}: {error}", shadow_behind(error)
-    if shadow is None:
-        recorder.bad(_SUBJECT_FAILED, None, None, child, subject=recorder.subject, detail=detail)
-    else:
-        recorder.bad("E-ENV-013", shadow.path, f"check {recorder.subject}", detail=detail, **shadow.facts)
 
 
 @dataclass(frozen=True)

@@ -57,14 +57,12 @@ def standings_of_targets(supported: Sequence[str]) -> dict[str, Standing]:
     """
     gpus, _, hidden_by = _native.survey_gpus()
     found: dict[str, Standing] = {}
-    for gpu, standing in zip(gpus, standings(gpus, hidden_by, lambda gpu: _has(gpu, supported)), strict=True):
+    for gpu, standing in zip(
+        gpus, standings(gpus, hidden_by, lambda gpu: gpu.target in supported or gpu.processor in supported), strict=True
+    ):
         if gpu.target not in found or found[gpu.target].kind == HIDDEN:
             found[gpu.target] = standing
     return found
-
-
-def _has(gpu: _native.Gpu, supported: Sequence[str]) -> bool:
-    return gpu.target in supported or gpu.processor in supported
 
 
 def counted(problems: tuple[Problem, ...], target: str, standing: Standing) -> tuple[Problem, ...]:

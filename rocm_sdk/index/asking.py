@@ -113,7 +113,13 @@ def ask(requirements: Sequence[Requirement], destination: Destination, index: In
     if destination.installer == "uv":
         command = [*compiling(destination, index), "--no-header", "--no-annotate", "--emit-index-annotation", "-"]
         done = run_installer(command, destination, index, "\n".join(texts))
-        packages = _packages_of_uv(done.stdout)
+        packages: dict[str, Package] = {}
+        matches = list(_PINNED.finditer(done.stdout))
+        ends = [*(each.start() for each in matches[1:]), len(done.stdout)]
+        for match, end in zip(matches, ends, strict=False):  # without a match, there is an end more
+            source = _ORIGIN.search(done.stdout, match.end(), end)
+            own = match[2] if "://" not in match[2] else _version_in(match[2])
+            packages[normalised(match[1])] = Package(own, source[1] if source else match[2])
     else:
         asking = ["--dry-run", "--ignore-installed", "--quiet", "--no-input", "--report", "-"]
         command = [*destination.command, *asking, *pre_releases(destination, index), *texts]
@@ -274,17 +280,6 @@ def _packages_of_pip(report: str) -> dict[str, Package]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = repr(error) if report.strip() else "it is empty"
         raise InstallRefusedError(f"the report of pip cannot be read: {what}", "pip 22.3 or later writes it") from error
-
-
-def _packages_of_uv(text: str) -> dict[str, Package]:
-    found: dict[str, Package] = {}
-    matches = list(_PINNED.finditer(text))
-    ends = [*(each.start() for each in matches[1:]), len(text)]
-    for match, end in zip(matches, ends, strict=False):  # without a match, there is an end more
-        origin = _ORIGIN.search(text, match.end(), end)
-        version = match[2] if "://" not in match[2] else _version_in(match[2])
-        found[normalised(match[1])] = Package(version, origin[1] if origin else match[2])
-    return found
 
 
 def _version_in(address: str) -> str:

@@ -67,7 +67,9 @@ def choose(
         fit = {"apex": f"==1.{minors[1]}.*"}
         requirements = tuple(each._replace(version=fit.get(each.name, each.version)) for each in requirements)
         answer = ask(requirements, destination, index)
-    _check_extras(answer, index)
+    for name, extra in sorted(answer.unoffered):
+        if not extra.startswith("device-"):
+            raise InstallRefusedError(f"{name} has no extra {extra} at {index.shown}", "another release: --rocm")
     placed = with_code(requirements, targets, answer, destination, index)
     answer = placed.answer
     choice = Choice(
@@ -118,13 +120,6 @@ def is_final(release: str) -> bool:
 
 def _device_packages(requirements: tuple[Requirement, ...], targets: tuple[str, ...]) -> list[str]:
     return [each.device + target for each in requirements if each.device for target in targets]
-
-
-def _check_extras(answer: Answer, index: Index) -> None:
-    """Check that each extra that is no target's is offered. Raise InstallRefusedError if one is not."""
-    for name, extra in sorted(answer.unoffered):
-        if not extra.startswith("device-"):
-            raise InstallRefusedError(f"{name} has no extra {extra} at {index.shown}", "another release: --rocm")
 
 
 def _without(requirement: Requirement, answer: Answer) -> Requirement:

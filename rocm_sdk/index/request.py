@@ -69,7 +69,12 @@ def choose_index(rocm: str | None) -> Index:
     if site:
         _refuse_no_index(site)
     if row is None and site and rocm is not None:  # that index may have releases that AMD's indexes lack
-        return Index(site, '"$ROCM_SDK_INDEX"', _OTHER if any(map(str.isalpha, rocm)) else _STABLE, _first_of(rocm))
+        import re
+
+        numbers = [*map(int, re.findall(r"\d+", rocm)), 0, 0]
+        return Index(
+            site, '"$ROCM_SDK_INDEX"', _OTHER if any(map(str.isalpha, rocm)) else _STABLE, (numbers[0], numbers[1])
+        )
     if row is None:
         served = ", ".join("{2} {0[0]}.{0[1]} to {1[0]}.{1[1]}".format(*row) for row in sdk_indexes())
         fix = f"the indexes have {served.replace('to 0.0', 'and later')}"
@@ -129,14 +134,6 @@ def make_requirements(
             of_other = rows[other][2] if other in rows else ""
             found.setdefault(other, Requirement(other, devices if of_other else (), of_other, "", ""))
     return tuple(found.values())
-
-
-def _first_of(rocm: str) -> tuple[int, int]:
-    """Return the release that a request begins with."""
-    import re
-
-    numbers = [*map(int, re.findall(r"\d+", rocm)), 0, 0]
-    return numbers[0], numbers[1]
 
 
 def _version_of(rocm: str | None) -> str:

@@ -47,7 +47,7 @@ class Distribution:
         self._record_facts: os.stat_result | None = None
         self._texts: dict[str, bytes] = {}
         try:
-            headers = _read_headers(f"{directory}/METADATA")
+            headers = dict(reversed(headers_of(read_beginning(f"{directory}/METADATA", _HEADER_LIMIT))))
         except OSError as error:
             self.has_metadata = not isinstance(error, FileNotFoundError)
             self._metadata_fault = f"{directory}/METADATA: {error.strerror}"
@@ -230,11 +230,6 @@ def headers_of(data: bytes) -> list[tuple[str, str]]:
         if colon and not line.startswith((" ", "\t")):
             found.append((name.lower(), value.strip()))
     return found
-
-
-def _read_headers(path: str) -> dict[str, str]:
-    """Return the headers of METADATA, the first of several."""
-    return dict(reversed(headers_of(read_beginning(path, _HEADER_LIMIT))))
 
 
 def _letters(version: str) -> str:

@@ -64,24 +64,15 @@ def nested(branch: Branch) -> Iterator[tuple[str, File]]:
 
     A chain of needs is not deeper than it has files.
     """
-    children = _children(branch)
+    parents = dict(zip(branch.step.members, branch.step.brought_by, strict=False))  # () is not known
+    drawn = {branch.file.path, *(file.path for file in branch.brings)}
+    children: dict[str, list[File]] = {}
+    for file in branch.brings:  # a file whose parent is not known this way is the library's own
+        parent = parents.get(file.path, "")
+        children.setdefault(parent if parent in drawn else branch.file.path, []).append(file)
     todo = [("", file, number == 0) for number, file in enumerate(reversed(children.get(branch.file.path, ())))]
     while todo:
         start, file, is_last = todo.pop()
         yield f"{start}{'└─' if is_last else '├─'}", file
         below = f"{start}{'   ' if is_last else '│  '}"
         todo += [(below, each, number == 0) for number, each in enumerate(reversed(children.get(file.path, ())))]
-
-
-def _children(branch: Branch) -> dict[str, list[File]]:
-    """Return path of a file -> the files that it brings in, by its needs.
-
-    A file whose parent is not known this way is the library's own.
-    """
-    parents = dict(zip(branch.step.members, branch.step.brought_by, strict=False))  # () is not known
-    drawn = {branch.file.path, *(file.path for file in branch.brings)}
-    found: dict[str, list[File]] = {}
-    for file in branch.brings:
-        parent = parents.get(file.path, "")
-        found.setdefault(parent if parent in drawn else branch.file.path, []).append(file)
-    return found

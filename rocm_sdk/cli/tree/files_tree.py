@@ -25,7 +25,7 @@ from rocm_sdk.terminal.progress import with_progress
 from .plan_tree import Branch, File, FileStep, Tree, file_at
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import HostFile, HostFiles, HostNeed, Unfound
+    from rocm_sdk._native import HostFile, HostNeed, Unfound
     from rocm_sdk.fit.verdicts.opened_names import OpenedName
     from rocm_sdk.fit.verdicts.opening import Opening
     from rocm_sdk.fit.verdicts.subject import Subject
@@ -56,7 +56,15 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
                 if opens.absent:
                     complain(f"{_opens(word, opens)} {', '.join(opens.absent)} by name, and no package here has it")
                 all_usable &= bool(opens.names) or any(file.fault is None for file in files)
-                without = _without_file(subject, analysis, opens, against.libraries)
+                with_version = {
+                    linker_name(need.name) for need in analysis.opened if need.name != linker_name(need.name)
+                }
+                paths = [file.path for file in analysis.files if file.fault is None]
+                bare = [name for name in opens.names if not analysis.files and name not in opens.absent]
+                found = opened_names(paths, against.libraries, bare, subject.name)
+                without = {
+                    each.name: each for each in found if each.name in opens.names and each.name not in with_version
+                }
                 for each in without.values():
                     if each.shortname is None:
                         complain(f"{_opens(word, opens)} {each.name} by name: {each.text}")
@@ -90,20 +98,6 @@ def _planned(paths: list[str]) -> Iterator[str]:
     for step in rocm_sdk.load_plan(files=paths, new_process=True).steps:
         yield step.path
         yield from step.members
-
-
-def _without_file(
-    subject: "Subject", analysis: "HostFiles", opens: "Opening", libraries: tuple[str, ...]
-) -> "dict[str, OpenedName]":
-    """Return the names without version among the names that a word opens and that no file has.
-
-    A name with a version is opened too, if any is: the name without version is found in the process.
-    """
-    with_version = {linker_name(need.name) for need in analysis.opened if need.name != linker_name(need.name)}
-    files = [file.path for file in analysis.files if file.fault is None]
-    bare = [name for name in opens.names if not analysis.files and name not in opens.absent]
-    found = opened_names(files, libraries, bare, subject.name)
-    return {each.name: each for each in found if each.name in opens.names and each.name not in with_version}
 
 
 def _branches(  # noqa: PLR0917

@@ -99,7 +99,14 @@ class _Reader:
             self._at += 1
             second = self._next()
             return None if second is None else self._compared(first, following.text, second)
-        return self._value(first)
+        if UNKNOWN in first.text:
+            return None
+        if _TRUE.fullmatch(first.text) is not None:
+            return True
+        if first.is_quoted or _FALSE.fullmatch(first.text) is not None:
+            return False
+        value = self._asked.variable(first.text)
+        return None if value is not None and UNKNOWN in value else _FALSE.fullmatch(value or "") is None
 
     def _unary(self, name: str, operand: str) -> Truth:
         if UNKNOWN in operand:
@@ -130,16 +137,6 @@ class _Reader:
         if None in numbers:
             return None
         return _COMPARED[operator.removeprefix("VERSION_")]((numbers[0] > numbers[1]) - (numbers[0] < numbers[1]))  # type: ignore[operator]
-
-    def _value(self, word: Word) -> Truth:
-        if UNKNOWN in word.text:
-            return None
-        if _TRUE.fullmatch(word.text) is not None:
-            return True
-        if word.is_quoted or _FALSE.fullmatch(word.text) is not None:
-            return False
-        value = self._asked.variable(word.text)
-        return None if value is not None and UNKNOWN in value else _FALSE.fullmatch(value or "") is None
 
     def _dereferenced(self, word: Word) -> str:
         value = None if word.is_quoted else self._asked.variable(word.text)

@@ -196,7 +196,12 @@ class _Search:
         self._by_linked_directories()
         for found, child in self._waiting:
             self._look(found, child)
-        self._by_limits()
+        at_limit: dict[Limit, list[tuple[Problem, Child]]] = {}
+        for found, child in self._waiting:
+            if (limit := limit_behind(_said(found))) is not None:
+                at_limit.setdefault(limit, []).append((found, child))
+        for limit, members in at_limit.items():
+            self._establish_limit(limit, members)
         recorder = self._recorders[0]
         for path, facts in missing_devices() if self._waiting else ():
             members = [(found, child) for found, child in self._waiting if path in _said(found)]
@@ -231,15 +236,6 @@ class _Search:
             repair = f"rm {words[0]} && mv {words[1]} {words[0]}"
             facts = {**self._installation.owner_of(str(members[0][0].path)), "other": "what it needs", "repair": repair}
             self._establish(problem("E-PKG-004", place, recorder.site, recorder.known, **facts), members)
-
-    def _by_limits(self) -> None:
-        """Explain by the hard limits of which messages speak."""
-        at_limit: dict[Limit, list[tuple[Problem, Child]]] = {}
-        for found, child in self._waiting:
-            if (limit := limit_behind(_said(found))) is not None:
-                at_limit.setdefault(limit, []).append((found, child))
-        for limit, members in at_limit.items():
-            self._establish_limit(limit, members)
 
     def _look(self, found: Problem, child: Child) -> None:
         """Explain the failure of a compiler by the refusal of temporary files."""

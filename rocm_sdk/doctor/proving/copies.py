@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rocm_sdk.base.namespaces import mounts
 from rocm_sdk.base.scratch import scratch_directory
-from rocm_sdk.base.starting import Done, find_program, own_code, run
+from rocm_sdk.base.starting import find_program, own_code, run
 from rocm_sdk.doctor.children import last_line
 from rocm_sdk.doctor.second_run import Wanted, answer, question
 
@@ -37,12 +37,6 @@ class Tested(NamedTuple):
 
     problems: frozenset[tuple[str, str]]  # code and title of errors and warnings
     loaded: int  # libraries
-
-
-def _tested(document: dict[str, Any]) -> Tested:
-    problems = ((each["code"], each["title"]) for each in document["problems"] if each["severity"] != "note")
-    counts = (each["count"] - each["failed"] for each in document["subjects"] if each["subject"] == "libraries")
-    return Tested(frozenset(problems), sum(counts))
 
 
 class Overlay:
@@ -79,7 +73,24 @@ class Overlay:
                 variables=self._variables(place),
                 command=(shell, "-c", script, shell, *test),
             )
-            return _answer(plan, _SECONDS if self._room is not None else _SECONDS_OF_INSTALLER)
+            try:
+                done = run(
+                    own_code(_KEEPER),
+                    given=json.dumps(plan._asdict()),
+                    seconds=_SECONDS if self._room is not None else _SECONDS_OF_INSTALLER,
+                )
+            except (OSError, TimeoutError) as error:
+                raise RefusedError(str(error)) from error
+            if done.returncode == _OF_FIX:
+                raise FailedError(last_line(done.stderr))
+            document = answer(done)
+            if document is None:
+                raise RefusedError(f"the copy could not be tested: {last_line(done.stderr)}")
+            if "refused" in document:
+                raise RefusedError(f"this system refuses {document['refused']}")
+            problems = ((each["code"], each["title"]) for each in document["problems"] if each["severity"] != "note")
+            counts = (each["count"] - each["failed"] for each in document["subjects"] if each["subject"] == "libraries")
+            return Tested(frozenset(problems), sum(counts))
 
     def _variables(self, scratch: Path) -> dict[str, str]:
         """Return variables that make installers end where there is no network, and writable caches, comgr's too."""
@@ -87,27 +98,6 @@ class Overlay:
         if os.environ.keys().isdisjoint({"AMD_COMGR_CACHE_DIR", "XDG_CACHE_HOME"}):  # otherwise they are tested
             variables["AMD_COMGR_CACHE_DIR"] = str(scratch / "comgr")
         return variables if "uv" in self._places.caches else {**variables, "UV_CACHE_DIR": str(scratch / "uv")}
-
-
-def _answer(plan: Plan, seconds: float) -> Tested:
-    try:
-        done = run(own_code(_KEEPER), given=json.dumps(plan._asdict()), seconds=seconds)
-    except (OSError, TimeoutError) as error:
-        raise RefusedError(str(error)) from error
-    document = _document(done)
-    if "refused" in document:
-        raise RefusedError(f"this system refuses {document['refused']}")
-    return _tested(document)
-
-
-def _document(done: Done) -> dict[str, Any]:
-    """Return the document that a keeper or a test has printed."""
-    if done.returncode == _OF_FIX:
-        raise FailedError(last_line(done.stderr))
-    document = answer(done)
-    if document is None:
-        raise RefusedError(f"the copy could not be tested: {last_line(done.stderr)}")
-    return document
 
 
 def _outermost(directories: Sequence[str]) -> tuple[str, ...]:

@@ -192,7 +192,9 @@ def _locate(
     failure = installation.sdk.failures().get(name)
     if failure == PackageNotInstalledError.__name__:
         return None
-    if failure == LibraryNotFoundError.__name__ and not _is_recorded(installation, pattern):
+    if failure == LibraryNotFoundError.__name__ and not any(
+        fits(path.rpartition("/")[2], pattern) for path in installation.owners
+    ):
         recorder.skip(f"{name}: no package of this SDK has it")
         return None
     try:
@@ -201,11 +203,6 @@ def _locate(
         recorder.bad(error.code, error.path, f"check api: {name}", **error.facts)
         return None
     return location if location.path is not None else None
-
-
-def _is_recorded(installation: Installed, pattern: str) -> bool:
-    """Return whether the RECORD of a package lists such a file. Releases have different libraries."""
-    return any(fits(path.rpartition("/")[2], pattern) for path in installation.owners)
 
 
 def _judge(

@@ -35,7 +35,11 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
         return
     _check_names(installation, objects, recorder)
-    of_compilers = [each for each in objects if installation.prefix is not None and _is_for_compilers(each)]
+    of_compilers = [
+        each
+        for each in objects
+        if installation.prefix is not None and _is_foreign(each) and reason_not_loaded_alone(each.name) is not None
+    ]
     for each in of_compilers:
         recorder.skip(f"{each.name}: for another machine, for which a compiler links it")
     sound = [each for each in objects if each not in of_compilers and _check_file(installation, each, recorder)]
@@ -46,7 +50,9 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         if reason is not None:
             recorder.skip(f"{each.name}: {reason}")
         elif fifo is not None:
-            _report_fifo(installation, fifo, each, recorder)
+            code, more = no_file(fifo, KINDS[stat.S_IFIFO])
+            facts = {**installation.owner_of(fifo), "name": os.path.basename(fifo), **more}
+            recorder.bad(code, fifo, library_name(each.path), **facts)
         else:
             loadable.append(each)
     _load(installation, objects, loadable, recorder, options)
@@ -75,36 +81,25 @@ def _check_file(installation: Installed, each: SharedObject, recorder: Recorder)
     if each.facts.executable_stack:
         recorder.say("N-LIB-014", each.path, **facts)
     if any(section.name == NOTE_SECTION for section in each.facts.sections):
-        _tell_history(each, recorder, facts)
+        text = _native.device_code(each.path).history
+        if text is not None:
+            history = read_history(text)
+            code: Code = "W-CODE-016" if history is not None and history.is_unofficial else "N-CODE-015"
+            recorder.say(code, each.path, detail=describe_history(history), **facts)
     _check_search_path(installation, each, recorder)
-    return _check_glibc(each, recorder)
+    present = glibc_version()
+    wanted = each.facts.newest_glibc if each.facts else None
+    if not present or wanted is None or numbers_of(wanted) <= numbers_of(present):
+        return True
+    versions = {"library": each.name, "wanted": wanted, "present": present}
+    recorder.bad("E-LIB-005", each.path, library_name(each.path), **versions)
+    return False
 
 
 def _renaming(installation: Installed, path: str, wanted: str) -> str | None:
     """Return the command that gives a file of no package the name that a package lists; None if it is another case."""
     listed = [os.path.relpath(each, installation.site) in installation.owners for each in (path, wanted)]
     return f"mv {quoted_for_shell(path)} {quoted_for_shell(wanted)}" if listed == [False, True] else None
-
-
-def _report_fifo(installation: Installed, fifo: str, needing: SharedObject, recorder: Recorder) -> None:
-    """Report a FIFO that a library would wait for."""
-    code, more = no_file(fifo, KINDS[stat.S_IFIFO])
-    facts = {**installation.owner_of(fifo), "name": os.path.basename(fifo), **more}
-    recorder.bad(code, fifo, library_name(needing.path), **facts)
-
-
-def _is_for_compilers(each: SharedObject) -> bool:
-    """Return whether a library is one that a compiler links, perhaps for another machine."""
-    return _is_foreign(each) and reason_not_loaded_alone(each.name) is not None
-
-
-def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, object]) -> None:
-    """Report on every run the rewritings of a library; an unofficial change is a warning."""
-    text = _native.device_code(each.path).history
-    if text is not None:
-        history = read_history(text)
-        code: Code = "W-CODE-016" if history is not None and history.is_unofficial else "N-CODE-015"
-        recorder.say(code, each.path, detail=describe_history(history), **facts)
 
 
 def _damages_of(each: SharedObject) -> tuple[_native.Damage, ...]:
@@ -123,16 +118,6 @@ def _code_of(each: SharedObject) -> Code:
     """Return the code of a library's fault."""
     codes = [damage.code for damage in _damages_of(each)]
     return each.code or (codes[0] if codes else "E-LIB-006")
-
-
-def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
-    present = glibc_version()
-    wanted = each.facts.newest_glibc if each.facts else None
-    if not present or wanted is None or numbers_of(wanted) <= numbers_of(present):
-        return True
-    facts = {"library": each.name, "wanted": wanted, "present": present}
-    recorder.bad("E-LIB-005", each.path, library_name(each.path), **facts)
-    return False
 
 
 def _check_search_path(installation: Installed, each: SharedObject, recorder: Recorder) -> None:

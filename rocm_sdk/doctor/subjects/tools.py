@@ -199,7 +199,11 @@ def _tools(installation: Installed) -> Iterator[Tool]:
     for distribution in installation.distributions:
         if not distribution.has_sdk_files:
             continue
-        recorded = {os.path.basename(file.path): file.path for file in distribution.files if _is_script(file.path)}
+        recorded = {
+            os.path.basename(file.path): file.path
+            for file in distribution.files
+            if file.path.startswith(("../", "bin/"))
+        }
         entry_points = _console_scripts(distribution)
         for name in sorted(recorded):
             if name in entry_points or os.path.exists(_in_core(installation, f"bin/{name}")):
@@ -212,11 +216,6 @@ def _modules_of(installation: Installed, owner: Distribution) -> Iterator[str]:
     for file in owner.files:
         if file.path.endswith(".py") and not file.path.startswith(("_", "../")):
             yield os.path.join(installation.site, file.path)
-
-
-def _is_script(path: str) -> bool:
-    """Return whether a path in RECORD is outside the packages, where pip writes scripts."""
-    return path.startswith(("../", "bin/"))
 
 
 def _console_scripts(distribution: Distribution) -> list[str]:

@@ -138,13 +138,8 @@ def sdk_directories(against: Against) -> tuple[str, ...]:
     if installed is not None and installed.fallback is None and installed.prefix is None:
         return tuple(open_directories(packages_of(installed)))
     directories = dict.fromkeys(map(os.path.dirname, against.libraries))
-    roots = installed.directories if installed is not None else _roots(directories)
+    roots = installed.directories if installed is not None else {each.partition("/lib/")[0] for each in directories}
     return tuple(each for each in directories if not any(is_private(each, root) for root in roots))
-
-
-def _roots(directories: Iterable[str]) -> set[str]:
-    """Return where packages may begin, for directories of whose package nothing is known."""
-    return {each.partition("/lib/")[0] for each in directories}
 
 
 def _for_programs(

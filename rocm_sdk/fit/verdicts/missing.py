@@ -50,7 +50,9 @@ def missing_problems(subject: Subject, files: Iterable[HostFile], against: Again
             unfound[each.name] = each, unreached
     for each, unreached in unfound.values():
         if each.fault is not None:
-            yield _refused(subject, each)
+            shown = subject.shown(each.needing)
+            detail = f"{os.path.basename(shown)} needs it: {subject.shown(each.fault or '')}"
+            yield problem(each.fault_code or "E-LIB-006", shown, library=each.name, detail=detail)
         elif unreached is not None:
             yield unreached
         elif each.place == "nowhere":
@@ -114,12 +116,6 @@ def _repair_of_unreached(each: Unfound, path: str, file: HostFile, directories: 
         return {"target": name, "link": os.path.join(directory, each.name)}
     way = os.path.relpath(directory, os.path.dirname(os.path.abspath(each.needing)))
     return {"rpath": "$ORIGIN" if way == "." else f"$ORIGIN/{way}", "file": each.needing}
-
-
-def _refused(subject: Subject, each: Unfound) -> Problem:
-    needing = subject.shown(each.needing)
-    detail = f"{os.path.basename(needing)} needs it: {subject.shown(each.fault or '')}"
-    return problem(each.fault_code or "E-LIB-006", needing, library=each.name, detail=detail)
 
 
 def _may_be_of_others(subject: Subject) -> bool:
