@@ -16,7 +16,7 @@ from other_user import USER, OtherUser
 from own_mounts import mounted
 from system_programs import find
 
-from rocm_sdk.adoption.errors import AdoptionError
+from rocm_sdk.adoption.distribution import AdoptionError
 from rocm_sdk.base.locking import Purpose, held
 from rocm_sdk_build.building import debian
 from rocm_sdk_build.errors import PackagingError

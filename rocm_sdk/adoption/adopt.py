@@ -26,8 +26,7 @@ from rocm_sdk.base.value_text import harmless
 from rocm_sdk.installed.record import record_text, row_of
 
 from . import metadata, own_files
-from .distribution import Installed, find, holds, rows_in
-from .errors import AdoptionError
+from .distribution import AdoptionError, Installed, find, holds, rows_in
 from .state import (
     OURS,
     SITE,

@@ -6,10 +6,9 @@ import posixpath
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import Row, read_record, row_of
-
-from .errors import AdoptionError
 
 
 class Installed(NamedTuple):
@@ -74,3 +73,9 @@ def holds(path: Path, expected: Row) -> bool:
         return row_of(expected.path, path.read_bytes())[1:] == expected[1:]
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False
+
+
+class AdoptionError(RocmSdkError):
+    """The error for an environment that does not allow an adoption, or a file that cannot be restored."""
+
+    code = "E-PKG-006"

@@ -94,7 +94,7 @@ def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options
             if count:  # of which the verdict says nothing
                 tell(f"condition of the GPUs: {counted(count, 'problem')}, see: rocm-sdk gpus --health")
     else:
-        from rocm_sdk.base.example_gpu import with_gpu
+        from .arguments import with_gpu
 
         complain("no GPU to check", with_gpu(options.typed))
 

@@ -41,9 +41,9 @@ def run(options: "Namespace") -> int:
         return 2
     names, products = chosen_gpus(options.gpu)
     if not names:
-        from rocm_sdk.base.example_gpu import with_gpu
         from rocm_sdk.fit.wsl import explained
 
+        from .arguments import with_gpu
         from .gpus import each_once
 
         causes = "; ".join(found.cause for found in each_once(explained(_native.check_gpu_access())))

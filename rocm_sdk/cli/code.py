@@ -46,10 +46,7 @@ def run(options: "Namespace") -> int:
         complain(wrong)
         return 2
     if is_asked_for(options):
-        from .code_rewrite import rewrite_all
-
-        return rewrite_all(options)
-
+        return _rewrite_all(options)
     found: list[DeviceCode] = []
     status = 0
     for name in options.files:
@@ -135,3 +132,24 @@ def _document(value: object) -> object:
     if fields is not None:
         return {name: _document(getattr(value, name)) for name in fields}
     return [_document(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _rewrite_all(options: "Namespace") -> int:
+    """Run rocm-sdk-build, and return its exit status; 1 if it is not installed. The loader only reads."""
+    import signal
+
+    from rocm_sdk.base.starting import run_shown
+    from rocm_sdk.fit.code.build_command import NotInstalledError, build_command
+    from rocm_sdk.fit.code.options import words_of
+    from rocm_sdk.terminal.output import end_without_output
+    from rocm_sdk.terminal.output_options import given_words
+
+    try:
+        command = build_command("code", *given_words(), *words_of(options))
+    except NotInstalledError as error:
+        complain(f"new files are not written: {error}", error.fix)
+        return 1
+    status = run_shown(command)
+    if status == -signal.SIGPIPE:
+        return end_without_output(BrokenPipeError())
+    return status if status >= 0 else 128 - status

@@ -54,7 +54,7 @@ def _chosen_gpus() -> list[str]:
 
 
 def _layers() -> list[str]:
-    from rocm_sdk.fit.gpu_choice import LAYERS
+    from rocm_sdk.cli.gpu_option import LAYERS
 
     return list(LAYERS)
 

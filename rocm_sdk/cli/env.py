@@ -3,12 +3,12 @@
 import os
 
 from rocm_sdk._native import locate, package_directory
-from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.base.left_variables import may_lead_out
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.terminal.output import complain
 
+from .arguments import EXAMPLE_GPU
 from .gpu_option import add_gpu_options, chosen_variables, is_misused
 from .path import directory_in
 

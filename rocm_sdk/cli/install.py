@@ -79,10 +79,11 @@ def _tell_refusal(error: "InstallRefusedError") -> None:
 
 
 def _run(options: "Namespace") -> int:
-    from rocm_sdk.base.example_gpu import with_gpu
     from rocm_sdk.index.gpu_choice import choose_gpus
     from rocm_sdk.index.refusal import InstallRefusedError
     from rocm_sdk.index.request import refuse_unknown
+
+    from .arguments import with_gpu
 
     refuse_unknown(options.things)
     gpus = choose_gpus(options.gpu, with_gpu(options.typed))

@@ -12,7 +12,7 @@ from rocm_sdk.fit.counting import BESIDE, COUNTS, standings
 from rocm_sdk.terminal.output import tell, tell_row
 
 from .commands import COMMANDS, GROUPS
-from .equal_gpus import equal_gpus, lines_of
+from .gpu_table import equal_gpus, lines_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

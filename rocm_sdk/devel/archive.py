@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from rocm_sdk.base.zstd import ZSTD_FIX, ZSTD_MODULE
 from rocm_sdk.errors import BadArchiveError, DevelopmentTreeError
-from rocm_sdk.problems.fixes import reinstall_fix
+from rocm_sdk.problems.problem import reinstall_fix
 
 from .archive_rules import ArchiveRules, Member
 from .layout import DISTRIBUTION

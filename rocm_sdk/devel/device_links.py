@@ -14,14 +14,13 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rocm_sdk.base.files import installed_file
-from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of
+from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of, read_json
 from rocm_sdk.base.moving import sync_file_system
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 
 from .archive_rules import is_text, leads_into_package
 from .layout import DEVICE_LINKS, NOTES, nonce_of
 from .link_file import FileLinker
-from .read_json import read_json
 from .record import Record
 from .replace import replace_note
 from .stamp import GONE, Identity, identify

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rocm_sdk.errors import BadMetadataError, DevelopmentTreeError
 from rocm_sdk.installed.distributions import name_of_directory
 from rocm_sdk.installed.record import Row, read_record, record_text
-from rocm_sdk.problems.fixes import reinstall_fix
+from rocm_sdk.problems.problem import reinstall_fix
 
 from .replace import replace_file
 from .stamp import Identity, identify

@@ -21,16 +21,14 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
 from rocm_sdk.base.files import chunks_of
-from rocm_sdk.base.inside import open_inside, parent_inside
+from rocm_sdk.base.inside import JSON_LIMIT, open_inside, parent_inside, read_json
 from rocm_sdk.base.locking import held
 from rocm_sdk.base.moving import sync_file_system
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
 
 from .archive_rules import FILE, Member
 from .link_file import LINK_REFUSED, copy_file, link_or_copy
-from .lock import OF_STORE
 from .manifest import Entry
-from .read_json import LIMIT, read_json
 from .record import Digest
 from .store_directory import (
     DIRECTORY_MODE,
@@ -45,6 +43,7 @@ from .store_directory import (
     require_trusted,
 )
 from .tree_list import KnownTree, digest_of, parse_tree_list, tree_list
+from .workspace import OF_STORE
 
 # The data of a member of an archive, in chunks
 ReadData = Callable[[Member], Iterator[bytes]]
@@ -152,7 +151,7 @@ class Store:
     def remember(self, archive: Digest, tree_name: str, entries: list[Entry]) -> None:
         """Save the list of the archive with this digest, unless it is longer than lists may be."""
         data = tree_list(tree_name, entries)
-        if not self.is_writable or len(data) > LIMIT:
+        if not self.is_writable or len(data) > JSON_LIMIT:
             return
         sync_file_system(self.directory)
         with partial_file(self.directory) as (file, partial):

@@ -16,10 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
+from rocm_sdk.base.inside import read_json
 from rocm_sdk.base.moving import sync_directory
 from rocm_sdk.errors import DevelopmentTreeError
-
-from .read_json import read_json
 
 MARKER = "rocm-sdk-store.json"
 LOCK, FILES, TREES = "lock", "files", "trees"

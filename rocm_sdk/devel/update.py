@@ -15,12 +15,11 @@ from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import DeviceLinker
 from .layout import DEVICE_LINKS, LOCK, MANIFEST, NOTES, STAMP
 from .link_file import FileLinker
-from .lock import OF_TREE
 from .manifest import Entry, read_manifest
 from .record import Record
 from .replace import replace_note, staging_directory
 from .stamp import Identity, identify, is_current, stamp_text
-from .workspace import Workspace, devel_distribution
+from .workspace import OF_TREE, Workspace, devel_distribution
 
 
 class LinkUpdate(NamedTuple):

@@ -6,11 +6,20 @@ import os
 from typing import NamedTuple
 
 from rocm_sdk._native import sdk_facts
-from rocm_sdk.errors import RocmSdkError, SystemManagedError
+from rocm_sdk.base.locking import Purpose
+from rocm_sdk.errors import DevelopmentTreeError, DevelopmentTreeLockedError, RocmSdkError, SystemManagedError
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.problems import fix_of, problem
 
 from .layout import DISTRIBUTION
+
+OF_TREE = Purpose(
+    "works on the development tree",
+    DevelopmentTreeError,
+    DevelopmentTreeLockedError,
+    patience="wait for it, or set a longer --timeout",
+)
+OF_STORE = OF_TREE._replace(has_readers=True)
 
 
 class Workspace(NamedTuple):

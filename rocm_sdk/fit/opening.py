@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from rocm_sdk import _native
-from rocm_sdk.base.kernel_files import kernel_path
+from rocm_sdk.base.files import kernel_path
 from rocm_sdk.base.starting import begin, own_code
 
 TYPE_CHECKING = False

@@ -110,7 +110,7 @@ class Installed:
         found = sdk_distributions(self.site)
         if len({each.name for each in found}) == len(found):
             return tuple(found), ()
-        from .doubled_metadata import without_twins
+        from .distributions import without_twins
 
         kept, others = without_twins(found, self.site)
         return tuple(kept), tuple(others)

@@ -104,7 +104,7 @@ def collect() -> "tuple[dict[str, Any], tuple[_native.Gpu, ...]]":
 def _ownership_problems() -> list[str]:
     """Return a sentence if AMD's distribution rocm and this one claim the same files; [] if not."""
     from rocm_sdk.adoption import state
-    from rocm_sdk.adoption.errors import AdoptionError
+    from rocm_sdk.adoption.distribution import AdoptionError
 
     try:
         found = state()

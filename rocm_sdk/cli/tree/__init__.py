@@ -134,10 +134,6 @@ def _text(tree: Tree, bindings: "Bindings | None", *, is_json: bool) -> str:
         from . import bindings as bound
 
         return bound.as_json(bindings) if is_json else bound.as_text(bindings, sys.stdout)
-    if is_json:
-        from .as_json import as_json
+    from .forms import as_json, as_text
 
-        return as_json(tree)
-    from .as_text import as_text
-
-    return as_text(tree, sys.stdout)
+    return as_json(tree) if is_json else as_text(tree, sys.stdout)

@@ -6,8 +6,7 @@ import os
 from typing import Any
 
 from rocm_sdk import _native
-from rocm_sdk.base.files import names_in, read_beginning
-from rocm_sdk.base.kernel_files import kernel_path, kernel_text
+from rocm_sdk.base.files import kernel_path, kernel_text, names_in, read_beginning
 from rocm_sdk.doctor.report.mask import make_mask, reported_environment
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.view import Installed

@@ -1,8 +1,12 @@
-"""The tree for people: each file below the first one that needs it (DT_NEEDED), as the linker brings it in."""
+"""The tree, for people and for programs.
 
+For people each file is below the first one that needs it (DT_NEEDED), as the linker brings it in.
+"""
+
+import json
 import os
 from collections.abc import Iterator
-from typing import TextIO
+from typing import Any, TextIO
 
 from rocm_sdk.base.value_text import counted, harmless, size_text
 from rocm_sdk.terminal.style import can_show, row_lines, style, width_of, wrapped
@@ -12,6 +16,7 @@ from .plan_tree import Branch, File, Tree
 _COLUMNS = ("library", "size", "time", "directory")
 _BELOW = "│    "  # the beginning of the line below a step
 _ASCII = str.maketrans("│├└─", "||`-")
+_SCHEMA = 1  # incremented when the meaning of a field changes
 
 
 def as_text(tree: Tree, stream: TextIO) -> str:
@@ -76,3 +81,40 @@ def nested(branch: Branch) -> Iterator[tuple[str, File]]:
         yield f"{start}{'└─' if is_last else '├─'}", file
         below = f"{start}{'   ' if is_last else '│  '}"
         todo += [(below, each, number == 0) for number, each in enumerate(reversed(children.get(file.path, ())))]
+
+
+def as_json(tree: Tree) -> str:
+    """Return the tree as one JSON object; docs/commands.md describes the form."""
+    content = {
+        "schema": _SCHEMA,
+        "steps": [_step(branch) for branch in tree.branches],
+        "missing": tree.missing,
+        "files": len(tree.files),
+        "bytes": tree.size,
+        "seconds": tree.seconds,
+    }
+    return json.dumps(content, indent=2)
+
+
+def _step(branch: Branch) -> dict[str, Any]:
+    step = branch.step
+    return {
+        "shortname": step.shortname,
+        "soname": step.soname,
+        **_file(branch.file),
+        "method": step.method,
+        "reason": step.reason,
+        "rtld_global": step.rtld_global,
+        "requested": step.requested,
+        "seconds": branch.seconds,
+        "needed": step.needed,
+        "outside": step.outside,
+        "missing": step.missing,
+        "names": dict(step.names),
+        "answer": getattr(step, "answer", None),
+        "brings": [_file(file) for file in branch.brings],
+    }
+
+
+def _file(file: File) -> dict[str, Any]:
+    return {"path": file.path, "bytes": file.size}
