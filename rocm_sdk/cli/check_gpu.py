@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rocm_sdk.fit.code_verdict import CodeVerdict
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
 DESCRIPTION = """\
@@ -63,7 +62,34 @@ def run(options: "Namespace") -> int:
         problems=(*verdict.problems, *known_faults(processors, installed.version if installed is not None else None))
     )
     if options.json:
-        _print_json(verdict, names, products)
+        import json
+
+        found = verdict.coverage
+        content: dict[str, object] = {
+            "schema": _SCHEMA,
+            "gpus": [
+                {
+                    "target": name,
+                    "name": products[index],
+                    "libraries": [
+                        {"name": library.name, "files": library.files, **_fields(library.gpus[index])}
+                        for library in found.libraries
+                    ],
+                    "problems": [each.as_document() for each in verdict.lacks[index]],
+                }
+                for index, name in enumerate(names)
+            ],
+            "targets": [_fields(each) for each in found.targets],
+            "faults": [_fields(each) for each in found.faults],
+            "problems": [each.as_document() for each in verdict.problems],
+            "comgr_translates_spirv": verdict.translates,
+        }
+        if is_best_effort(found):
+            from rocm_sdk.fit.comgr import comgr_tries_other_processors
+
+            content["comgr_tries_other_processors"] = comgr_tries_other_processors()
+        json.dump(content, sys.stdout, indent=2)
+        sys.stdout.write("\n")
     else:
         print_code(verdict, names, products)
     faults = verdict.coverage.faults
@@ -72,37 +98,6 @@ def run(options: "Namespace") -> int:
     if None in verdict.runs and not with_code(verdict.coverage):
         complain("nothing was checked: no library with GPU code was found")
     return 1 if faults or not all(verdict.runs) else 0
-
-
-def _print_json(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:
-    import json
-
-    found = verdict.coverage
-    content: dict[str, object] = {
-        "schema": _SCHEMA,
-        "gpus": [
-            {
-                "target": name,
-                "name": products[index],
-                "libraries": [
-                    {"name": library.name, "files": library.files, **_fields(library.gpus[index])}
-                    for library in found.libraries
-                ],
-                "problems": [each.as_document() for each in verdict.lacks[index]],
-            }
-            for index, name in enumerate(names)
-        ],
-        "targets": [_fields(each) for each in found.targets],
-        "faults": [_fields(each) for each in found.faults],
-        "problems": [each.as_document() for each in verdict.problems],
-        "comgr_translates_spirv": verdict.translates,
-    }
-    if is_best_effort(found):
-        from rocm_sdk.fit.comgr import comgr_tries_other_processors
-
-        content["comgr_tries_other_processors"] = comgr_tries_other_processors()
-    json.dump(content, sys.stdout, indent=2)
-    sys.stdout.write("\n")
 
 
 def _fields(value: object) -> dict[str, object]:

@@ -82,7 +82,16 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
         tell_row(name, products[index])
         _print_gpu(found, index, verdict.lacks[index], fixes)
     if is_best_effort(found):
-        _print_dependence()
+        from rocm_sdk.fit.comgr import comgr_tries_other_processors
+
+        words = {
+            True: "finds code for another processor: it is patched",
+            False: "finds code for the exact target only: it is not patched",
+            None: "could not be asked",
+        }
+        tell_wrapped("best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly")
+        tell_wrapped(f"the installed comgr {words[comgr_tries_other_processors()]}", "  ")
+        tell_wrapped("whether HIP and ROCr are patched cannot be told without a GPU", "  ")
     for each in verdict.problems:
         tell_wrapped(f"{each.code}: {each.title}: {each.cause}")
         if (fix := fixes.of(each.code, each.fix)) is not None:
@@ -93,45 +102,25 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
 
 
 def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fixes: "SaidFixes") -> None:
-    from rocm_sdk.fit.coverage_words import lines_on
+    from rocm_sdk.fit.coverage_words import is_failure, lines_on
+    from rocm_sdk.terminal.style import style, width_of
 
     for names, text in lines_on(found, index):
-        _print_group(names, text)
+        longest = min(_LINE if len(names) > 6 else _WIDTH + 1, (width_of(sys.stdout) or _LINE + 2) - 2)
+        lines = [""]
+        for position, name in enumerate(names):
+            word = name if position + 1 == len(names) else f"{name}, "
+            if lines[-1] and len(lines[-1]) + len(word) > longest:
+                lines.append("")
+            lines[-1] += word
+        for line in lines[:-1]:
+            tell_wrapped(line.rstrip(), "  ")
+        tell_row(f"  {lines[-1]:{_WIDTH}}", text, (str, style("error", sys.stdout) if is_failure(text) else str))
     for each in problems:
         if each.code not in ("N-CODE-003", "N-CODE-008"):  # the lines say it
             tell_row(f"  {'':{_WIDTH}}", f"{each.code}: {each.cause}")
             if (fix := fixes.of(each.code, each.fix)) is not None:
                 tell_fix(fix, _WIDTH + 4)
-
-
-def _print_group(names: list[str], text: str) -> None:
-    from rocm_sdk.fit.coverage_words import is_failure
-    from rocm_sdk.terminal.style import style, width_of
-
-    longest = min(_LINE if len(names) > 6 else _WIDTH + 1, (width_of(sys.stdout) or _LINE + 2) - 2)
-    lines = [""]
-    for position, name in enumerate(names):
-        word = name if position + 1 == len(names) else f"{name}, "
-        if lines[-1] and len(lines[-1]) + len(word) > longest:
-            lines.append("")
-        lines[-1] += word
-    for line in lines[:-1]:
-        tell_wrapped(line.rstrip(), "  ")
-    tell_row(f"  {lines[-1]:{_WIDTH}}", text, (str, style("error", sys.stdout) if is_failure(text) else str))
-
-
-def _print_dependence() -> None:
-    """Print what unofficial code depends on, as far as it can be found out."""
-    from rocm_sdk.fit.comgr import comgr_tries_other_processors
-
-    words = {
-        True: "finds code for another processor: it is patched",
-        False: "finds code for the exact target only: it is not patched",
-        None: "could not be asked",
-    }
-    tell_wrapped("best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly")
-    tell_wrapped(f"the installed comgr {words[comgr_tries_other_processors()]}", "  ")
-    tell_wrapped("whether HIP and ROCr are patched cannot be told without a GPU", "  ")
 
 
 def _print_unused(found: "Coverage") -> None:

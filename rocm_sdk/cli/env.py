@@ -114,7 +114,13 @@ def run(options: "Namespace") -> int:
     variables.removed.extend(name for name, value in chosen.items() if value is None)
     if options.compiler:
         variables.assigned.update(_compiler_variables(options.compiler, options.targets or "machine", variables))
-    variables.removed.extend(_leading_out(variables))
+    if may_lead_out(os.environ):  # a variable that has other entries too is set to these
+        from rocm_sdk.installed.inherited import leading_out
+        from rocm_sdk.installed.view import current
+
+        found = [each for each in leading_out(current(), os.environ) if each.name not in variables.assigned]
+        variables.assigned.update({each.name: each.kept for each in found if each.kept is not None})
+        variables.removed.extend(each.name for each in found if each.kept is None)
     if options.form == "json":
         import json
 
@@ -126,21 +132,6 @@ def run(options: "Namespace") -> int:
     else:
         print("\n".join(_FORMS[options.form](variables)))
     return 0
-
-
-def _leading_out(variables: Variables) -> "list[str]":
-    """Return the variables of a parent that lead out of the SDK, to be removed.
-
-    A variable that has other entries too is set to these instead.
-    """
-    if not may_lead_out(os.environ):
-        return []
-    from rocm_sdk.installed.inherited import leading_out
-    from rocm_sdk.installed.view import current
-
-    found = [each for each in leading_out(current(), os.environ) if each.name not in variables.assigned]
-    variables.assigned.update({each.name: each.kept for each in found if each.kept is not None})
-    return [each.name for each in found if each.kept is None]
 
 
 def build_variables(*, opencl: bool) -> Variables:

@@ -64,7 +64,8 @@ def run(options: "Namespace") -> int:
         complain(*wrong)
         return 2
     if options.arch and not options.visible:
-        return print_targets()
+        # The real targets of all GPUs, in the order of their nodes.
+        return _print_lines((name for name in _native.gpu_processors() if name != "unknown"), ())
     if options.health:
         return _print_health(options)
     if options.require is not None:
@@ -132,14 +133,6 @@ def _print_health(options: "Namespace") -> int:
     print_health(gpus, items, for_programs=options.json)
     _print_notes((), problems if gpus else access)
     return 1 if not gpus or any(problem.severity != "note" for problem in problems) else 0
-
-
-def print_targets() -> int:
-    """Print the result of `rocm-sdk gpus --arch`. Return status 1 if there is no target.
-
-    The result is the real targets of all GPUs, in the order of their nodes.
-    """
-    return _print_lines((name for name in _native.gpu_processors() if name != "unknown"), ())
 
 
 def _hip_index(gpu: "Gpu") -> int:

@@ -79,6 +79,9 @@ def _tell_refusal(error: "InstallRefusedError") -> None:
 
 
 def _run(options: "Namespace") -> int:
+    from rocm_sdk import _native
+    from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk.fit.known_faults import known_faults, processors_of
     from rocm_sdk.index.gpu_choice import choose_gpus
     from rocm_sdk.index.refusal import InstallRefusedError
     from rocm_sdk.index.request import refuse_unknown
@@ -87,7 +90,12 @@ def _run(options: "Namespace") -> int:
 
     refuse_unknown(options.things)
     gpus = choose_gpus(options.gpu, with_gpu(options.typed))
-    _warn_of_faults(gpus, options)
+    try:
+        real = processors_of(_native.gpus()) if options.gpu is None else ()
+    except RocmSdkError:
+        real = ()
+    for found in known_faults((*gpus.targets, *real), options.rocm):
+        complain(f"{found.title}: {found.cause} [{found.code}]", found.fix)
     fitting = (options.rocm,) if options.rocm is not None else _fitting_releases(options.things)
     try:
         return _run_for_counting(fitting[0] if fitting else None, gpus, options)
@@ -114,20 +122,6 @@ def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace
             raise
         complain(error.message.splitlines()[0])
         return _run_for_counting(rocm, gpus.without(error.target), options)
-
-
-def _warn_of_faults(gpus: "GpuChoice", options: "Namespace") -> None:
-    """Say which of the GPUs are known to compute wrongly, in the release that is asked for."""
-    from rocm_sdk import _native
-    from rocm_sdk.errors import RocmSdkError
-    from rocm_sdk.fit.known_faults import known_faults, processors_of
-
-    try:
-        real = processors_of(_native.gpus()) if options.gpu is None else ()
-    except RocmSdkError:
-        real = ()
-    for found in known_faults((*gpus.targets, *real), options.rocm):
-        complain(f"{found.title}: {found.cause} [{found.code}]", found.fix)
 
 
 def _fitting_releases(things: list[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from rocm_sdk.doctor.nodes.comparison import Group, Merged
+    from rocm_sdk.doctor.nodes.comparison import Group
 
 _SHOWN = 8  # names of nodes
 
@@ -48,7 +48,28 @@ def run(options: "Namespace") -> int:
         return 2
     merged = merge(options.merge, with_progress("reading reports", names, len(names)), hosts_expected)
     if options.json:
-        _print_json(merged)
+        import json
+
+        document = {
+            "schema": 1,
+            "reports": merged.report_count,
+            "groups": [
+                {
+                    "of": group.of,
+                    "is_norm": group.is_norm,
+                    "reports": group.report_count,
+                    "nodes": list(group.names),
+                    "errors": list(group.errors),
+                    "differences": [each._asdict() for each in group.differences],
+                    "untold": group.untold or None,
+                }
+                for group in merged.groups
+            ],
+            "unreadable": [each._asdict() for each in merged.unreadable],
+            "absent": list(merged.absent),
+        }
+        json.dump(document, sys.stdout, indent=2)
+        print()
     else:
         groups = f" in {counted(len(merged.groups), 'group')} of equal outcome" if merged.groups else ""
         tell(f"{counted(merged.report_count, 'report')}{groups}")
@@ -76,28 +97,3 @@ def _print_group(group: "Group") -> None:
 def _names(names: "Sequence[str]") -> str:
     more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return harmless(", ".join(names[:_SHOWN])) + more
-
-
-def _print_json(merged: "Merged") -> None:
-    import json
-
-    document = {
-        "schema": 1,
-        "reports": merged.report_count,
-        "groups": [
-            {
-                "of": group.of,
-                "is_norm": group.is_norm,
-                "reports": group.report_count,
-                "nodes": list(group.names),
-                "errors": list(group.errors),
-                "differences": [each._asdict() for each in group.differences],
-                "untold": group.untold or None,
-            }
-            for group in merged.groups
-        ],
-        "unreadable": [each._asdict() for each in merged.unreadable],
-        "absent": list(merged.absent),
-    }
-    json.dump(document, sys.stdout, indent=2)
-    print()

@@ -129,8 +129,11 @@ def _location(options: "Namespace") -> "LibraryLocation | FileLocation":
 def print_directory(option: str, *, as_json: bool = False) -> int:
     """Print the directory of an option in DIRECTORIES. Return status 1 if the SDK does not have it."""
     package, candidates, summary = DIRECTORIES[option]
-    package = _home_package() if package == "home" else package
-    root = _development_root() if package == "devel" else package_directory(package)
+    if package in ("home", "devel"):
+        from rocm_sdk.devel.root import development_root, home_package
+
+        package = home_package() if package == "home" else package
+    root = development_root(_terminal_reporter) if package == "devel" else package_directory(package)
     directory = directory_in(root, option)
     if directory is None:
         from rocm_sdk.terminal.output import complain
@@ -154,18 +157,6 @@ def directory_in(root: str, option: str) -> str | None:
         if os.path.isdir(path):
             return path
     return None
-
-
-def _home_package() -> str:
-    from rocm_sdk.devel.root import home_package
-
-    return home_package()
-
-
-def _development_root() -> str:
-    from rocm_sdk.devel.root import development_root
-
-    return development_root(_terminal_reporter)
 
 
 def _terminal_reporter() -> "Reporter":

@@ -77,10 +77,6 @@ def misuse(options: "Namespace") -> str:
     for subject, (names, what) in _NOT_FOR.items():
         if getattr(options, subject) is not None and (refused := [name for name in names if getattr(options, name)]):
             return f"--{refused[0]} is not for --{subject}, {what}"
-    return _misuse_of_others(options)
-
-
-def _misuse_of_others(options: "Namespace") -> str:
     if options.expect is not None and options.merge is None:
         return "--expect needs --merge DIR"
     if options.destdir is not None and options.sdk is None:

@@ -224,7 +224,11 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
         if options.output is None:
             print(text_of_document)
         else:
-            _write_document(options.output, text_of_document)
+            from rocm_sdk._native import report_name
+            from rocm_sdk.doctor.report.complete_file import complete_file
+
+            with complete_file(report_name(options.output), replaces=False) as file:
+                file.write(f"{text_of_document}\n".encode("utf-8", errors="backslashreplace"))
         return
     lines = [*text.passed(recorders)] if options.checks else []
     lines += text.not_tried(recorders) if options.verbose else ()
@@ -234,15 +238,6 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
         print("\n".join(text.problems(found, end, verbose=options.verbose, paints=_paints(), width=width)))
     elif said := [*text.texts(found, verbose=options.verbose, paints=_paints(), width=width)]:
         print("\n\n".join(said))
-
-
-def _write_document(pattern: str, document: str) -> None:
-    """Write the document of a report to the file that a pattern names. Raise OSError."""
-    from rocm_sdk._native import report_name
-    from rocm_sdk.doctor.report.complete_file import complete_file
-
-    with complete_file(report_name(pattern), replaces=False) as file:
-        file.write(f"{document}\n".encode("utf-8", errors="backslashreplace"))
 
 
 def _write_files(outcome: _Outcome, options: "Namespace") -> bool:

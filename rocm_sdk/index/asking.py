@@ -220,17 +220,6 @@ def installer_environment(destination: Destination, index: Index) -> dict[str, s
     return _with_absolute_paths(made) if destination.installer == "pip" else made
 
 
-def _limits(destination: Destination, values: tuple[str, str]) -> dict[str, str]:
-    """Return the variables by which an installer gives up a silent index, without variables that the user has set."""
-    files = frozenset[str]() if _configured(destination) else destination.set_in_files
-    made = {_NO_OTHER_QUESTION: "1"} if destination.installer == "pip" else {}
-    for names, value in zip(_LIMITS[destination.installer], values, strict=True):
-        keys = {name.removeprefix("PIP_").lower().replace("_", "-") for name in names}
-        if not keys & files and not any(os.environ.get(name) for name in names):
-            made[names[0]] = value
-    return made
-
-
 @contextmanager
 def start_options(destination: Destination, index: Index | None, limits: tuple[str, str]) -> Iterator[dict[str, Any]]:
     """Yield how an installer is started: with limits, in an empty directory for pip, whose children import from it.
@@ -238,7 +227,14 @@ def start_options(destination: Destination, index: Index | None, limits: tuple[s
     The next run removes its temporary files after a kill. Raises InstallRefusedError if there is no place for them.
     """
     environment = dict(os.environ) if index is None else installer_environment(destination, index)
-    environment = _limits(destination, limits) | environment
+    # By these an installer gives up a silent index.
+    files = frozenset[str]() if _configured(destination) else destination.set_in_files
+    made = {_NO_OTHER_QUESTION: "1"} if destination.installer == "pip" else {}
+    for names, value in zip(_LIMITS[destination.installer], limits, strict=True):
+        keys = {name.removeprefix("PIP_").lower().replace("_", "-") for name in names}
+        if not keys & files and not any(os.environ.get(name) for name in names):
+            made[names[0]] = value
+    environment = made | environment
     with ExitStack() as block:
         try:
             scratch = block.enter_context(scratch_directory(Path(scratch_place()).resolve(), SCRATCH))

@@ -120,7 +120,13 @@ def make_requirements(
     """
     rows = {name: row for name, *row in INSTALLABLES}
     devices = tuple(f"device-{target}" for target in targets)
-    release = _version_of(rocm)
+    if rocm is not None and rocm.startswith(">="):
+        release = rocm
+    elif rocm is None or not rocm[:1].isdigit():
+        release = ""
+    else:
+        is_whole = rocm.count(".") > 1 or any(each.isalpha() for each in rocm)
+        release = f"=={rocm}" if is_whole or rocm.endswith("*") else f"=={rocm}.*"
     found: dict[str, Requirement] = {}
     for thing in dict.fromkeys([_SDK, *things]):
         is_file = thing not in rows
@@ -134,19 +140,6 @@ def make_requirements(
             of_other = rows[other][2] if other in rows else ""
             found.setdefault(other, Requirement(other, devices if of_other else (), of_other, "", ""))
     return tuple(found.values())
-
-
-def _version_of(rocm: str | None) -> str:
-    """Return a release as a specifier; "" for a stream.
-
-    A release that is not complete ("10", "10.0") stands for all that begin so.
-    """
-    if rocm is not None and rocm.startswith(">="):
-        return rocm
-    if rocm is None or not rocm[:1].isdigit():
-        return ""
-    is_whole = rocm.count(".") > 1 or any(each.isalpha() for each in rocm)
-    return f"=={rocm}" if is_whole or rocm.endswith("*") else f"=={rocm}.*"
 
 
 def refuse_unknown(things: list[str]) -> None:

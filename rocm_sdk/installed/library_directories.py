@@ -35,8 +35,10 @@ def packages_of(installed: Installed) -> tuple[str, ...]:
 
 def open_directories(packages: Iterable[str]) -> list[str]:
     """Return the directories in packages with libraries for any program."""
+    from rocm_sdk.base.files import names_in
+
     places = (f"{package}/{place}" for package in packages for place in _OPEN)
-    return [place for place in places if any(".so" in name for name in _names_in(place))]
+    return [place for place in places if any(".so" in name for name in names_in(place))]
 
 
 def further_libraries(installed: Installed, known: Iterable[str]) -> list[str]:
@@ -92,9 +94,3 @@ def led_on(
         if not new:
             return (files[0] if files else None), further
         further += new
-
-
-def _names_in(directory: str) -> list[str]:
-    from rocm_sdk.base.files import names_in
-
-    return names_in(directory)

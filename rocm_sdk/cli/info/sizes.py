@@ -26,7 +26,32 @@ def print_sizes(*, for_programs: bool) -> int:
     """Print the sizes, and return status 0."""
     found = sizes()
     if for_programs:
-        _print_json(found)
+        import json
+
+        content = {
+            "schema": _SCHEMA,
+            "packages": [each._asdict() for each in found.packages],
+            "libraries": [
+                {
+                    "name": each.name,
+                    "files": each.files,
+                    "size": each.size,
+                    "code": each.stored_size,
+                    "plain": each.plain_size,
+                    "targets": {target.target: target.size for target in each.targets},
+                }
+                for each in found.libraries
+            ],
+            "targets": [
+                {"target": each.target, "size": each.size, "images": each.image_count, "used": each.used}
+                for each in found.targets
+            ],
+            "gpus": found.gpus,
+            "code": found.code,
+            "plain": found.plain,
+        }
+        json.dump(content, sys.stdout, indent=2)
+        sys.stdout.write("\n")
         return 0
     packages = [
         (f"{each.name} {each.version}", size_text(each.size), size_text(each.code) if each.code else "")
@@ -65,35 +90,6 @@ def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None
         tell("")
 
 
-def _print_json(found: Sizes) -> None:
-    import json
-
-    content = {
-        "schema": _SCHEMA,
-        "packages": [each._asdict() for each in found.packages],
-        "libraries": [
-            {
-                "name": each.name,
-                "files": each.files,
-                "size": each.size,
-                "code": each.stored_size,
-                "plain": each.plain_size,
-                "targets": {target.target: target.size for target in each.targets},
-            }
-            for each in found.libraries
-        ],
-        "targets": [
-            {"target": each.target, "size": each.size, "images": each.image_count, "used": each.used}
-            for each in found.targets
-        ],
-        "gpus": found.gpus,
-        "code": found.code,
-        "plain": found.plain,
-    }
-    json.dump(content, sys.stdout, indent=2)
-    sys.stdout.write("\n")
-
-
 class PackageSize(NamedTuple):
     """A distribution: the bytes of the files that its RECORD lists, and of the GPU code in them."""
 
@@ -121,7 +117,10 @@ def sizes() -> Sizes:
     """Return the sizes of the installed SDK. Raise PackageNotInstalledError without one."""
     installed = current()
     directories = installed.directories
-    gpus = _gpus()
+    try:
+        gpus = machine_targets()
+    except TopologyError:
+        gpus = ()
     found = _native.coverage(directories, gpus, False)
     libraries = sorted(with_code(found), key=lambda library: (-library.stored_size, library.name))
     code = {path: _code_size(path) for library in libraries for path in library.files}
@@ -138,13 +137,6 @@ def sizes() -> Sizes:
         sum(library.plain_size for library in libraries),
         gpus,
     )
-
-
-def _gpus() -> tuple[str, ...]:
-    try:
-        return machine_targets()
-    except TopologyError:
-        return ()
 
 
 def _code_size(path: str) -> int:

@@ -108,13 +108,8 @@ def as_json(bindings: Bindings) -> str:
         "references": bindings.reference_count,
         "elsewhere": sum(map(elsewhere_of, bindings.pairs)),
         "faults": fault_count(bindings),
-        "pairs": [pair_of(pair) for pair in bindings.pairs],
+        "pairs": [dict(zip(BindingPair.__match_args__, pair, strict=True)) for pair in bindings.pairs],
         "bound_elsewhere": [dict(zip(Binding.__match_args__, each, strict=True)) for each in bindings.references],
         "missing": bindings.missing,
     }
     return json.dumps(content, indent=2)
-
-
-def pair_of(pair: BindingPair) -> dict[str, object]:
-    """Return a pair as a JSON object."""
-    return dict(zip(BindingPair.__match_args__, pair, strict=True))

@@ -72,7 +72,21 @@ def _keep(plan: Plan) -> int:
     if user != 0:
         namespaces.become_root_of_namespace()
     namespaces.be_private()
-    _make_changeable(plan, is_user=user != 0)
+    if plan.room is not None:
+        namespaces.mount("changes", plan.scratch, "tmpfs", 0, f"mode=700,size={plan.room}")
+    else:
+        namespaces.mount(plan.scratch, plan.scratch, "", namespaces.MS_BIND)
+    _set_read_only("/", _AT_RECURSIVE, is_set=True)
+    _set_read_only(plan.scratch, 0, is_set=False)
+    Path(plan.scratch, "tmp").mkdir()
+    kind = "redirect_dir=on" if user == 0 else "userxattr"  # the former moves a directory without a copy of its files
+    for number, directory in enumerate(plan.directories):
+        places = {"lowerdir": directory}
+        for option in ("upperdir", "workdir"):
+            places[option] = f"{plan.scratch}/{option}{number}"
+            os.mkdir(places[option])
+        options = ",".join(f"{option}={place.translate(_NEEDS_ESCAPE)}" for option, place in places.items())
+        namespaces.mount("overlay", directory, "overlay", 0, f"{options},{kind}")
     others = namespaces.CLONE_NEWPID | (0 if plan.has_network else namespaces.CLONE_NEWNET)
     namespaces.unshare(others, "unshare --pid --net")  # the next child is the first process
     life, alive = os.pipe()  # it ends with this process
@@ -82,24 +96,6 @@ def _keep(plan: Plan) -> int:
         _be_first(plan, life, user, group)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status) & 0xFF
-
-
-def _make_changeable(plan: Plan, *, is_user: bool) -> None:
-    if plan.room is not None:
-        namespaces.mount("changes", plan.scratch, "tmpfs", 0, f"mode=700,size={plan.room}")
-    else:
-        namespaces.mount(plan.scratch, plan.scratch, "", namespaces.MS_BIND)
-    _set_read_only("/", _AT_RECURSIVE, is_set=True)
-    _set_read_only(plan.scratch, 0, is_set=False)
-    Path(plan.scratch, "tmp").mkdir()
-    kind = "userxattr" if is_user else "redirect_dir=on"  # the latter moves a directory without a copy of its files
-    for number, directory in enumerate(plan.directories):
-        places = {"lowerdir": directory}
-        for option in ("upperdir", "workdir"):
-            places[option] = f"{plan.scratch}/{option}{number}"
-            os.mkdir(places[option])
-        options = ",".join(f"{option}={place.translate(_NEEDS_ESCAPE)}" for option, place in places.items())
-        namespaces.mount("overlay", directory, "overlay", 0, f"{options},{kind}")
 
 
 def _set_read_only(place: str, flags: int, *, is_set: bool) -> None:

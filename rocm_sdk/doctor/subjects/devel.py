@@ -163,7 +163,19 @@ def _check_compiler(installation: Installed, tree: str, recorder: Recorder, opti
             check_device_libraries(Prefix(tree), clang, {}, recorder, options, facts=facts)
     hipcc = os.path.join(tree, "bin/hipcc")
     if os.path.exists(hipcc) and os.path.exists(clang):
-        _compile(tree, hipcc, recorder, options)
+        command = [hipcc, "-x", "hip", "--offload-host-only"]
+        way = Way(options.seconds, variables={"ROCM_PATH": tree, "HIP_PATH": tree})
+        program = Repeatable("the compilation of a small HIP program", partial(_compiled, command), way, _is_compiled)
+        ended = program.run()
+        if _is_compiled(ended):
+            recorder.good("a small HIP program compiles")
+        else:
+            files = (hipcc, *(os.path.join(tree, _LLVM, name) for name in _PARTS_OF_COMPILER))
+            detail = _first_error(ended)
+            child = program.child_of(ended, files)
+            header = _header_of_system(detail)
+            gcc = _gcc_without_headers(hipcc, header, options)
+            recorder.bad("E-DEVEL-005", hipcc, None, child, header=header, **{"detail": detail, **gcc})
 
 
 def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) -> None:
@@ -195,22 +207,6 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
 def _is_of_compiler(ended: Ended) -> bool:
     """Return whether the compiler itself says what is wrong."""
     return " error: " in ended.output
-
-
-def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> None:
-    command = [hipcc, "-x", "hip", "--offload-host-only"]
-    way = Way(options.seconds, variables={"ROCM_PATH": tree, "HIP_PATH": tree})
-    program = Repeatable("the compilation of a small HIP program", partial(_compiled, command), way, _is_compiled)
-    ended = program.run()
-    if _is_compiled(ended):
-        recorder.good("a small HIP program compiles")
-    else:
-        files = (hipcc, *(os.path.join(tree, _LLVM, name) for name in _PARTS_OF_COMPILER))
-        detail = _first_error(ended)
-        child = program.child_of(ended, files)
-        header = _header_of_system(detail)
-        gcc = _gcc_without_headers(hipcc, header, options)
-        recorder.bad("E-DEVEL-005", hipcc, None, child, header=header, **{"detail": detail, **gcc})
 
 
 def _header_of_system(error: str) -> str | None:

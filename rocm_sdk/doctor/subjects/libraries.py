@@ -13,7 +13,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import signal_name
 from rocm_sdk.doctor.file_faults import KINDS, no_file
 from rocm_sdk.doctor.gpu_driver import facts_of_hang
-from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
+from rocm_sdk.doctor.loading import load_all, search_path
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.fit.code.note import NOTE_SECTION, describe_history, read_history
 from rocm_sdk.fit.verdicts.opened_names import of_objects
@@ -195,40 +195,34 @@ def _load(
                 step(os.path.basename(result.path))
     ended = {result.path: result for result in results if result.outcome in _ENDINGS}
     for result in sorted(results):
-        _judge(failures, result, ended, recorder, options)
+        name = library_name(result.path)
+        if result.outcome == "loaded":
+            recorder.good(f"{os.path.basename(result.path)} loaded in {result.seconds * 1e3:.1f} ms")
+        elif result.outcome == "refused":
+            recorder.add(failures.problem_of(result), name, failures.child_of(result))
+        elif result.outcome == "lost":
+            facts = {"library": os.path.basename(result.path), "signal": signal_name(result.number)}
+            recorder.bad("E-LIB-021", result.path, name, **facts)
+        else:
+            below = [each.path for each in failures.needed.of(result.path) if each.path in ended]
+            guilty = ended[below[-1]]  # the library that is loaded last runs its constructors first
+            output = f'; it printed "{guilty.output}"' if guilty.output else ""
+            is_stuck = guilty.outcome == "stuck"
+            needed = [each.path for each in failures.needed.of(guilty.path)]
+            driver = facts_of_hang([guilty.path, *needed], guilty.dlerror_text) if is_stuck else {}
+            recorder.bad(
+                _ENDINGS[guilty.outcome],
+                guilty.path,
+                name,
+                failures.child_of(result),
+                library=os.path.basename(guilty.path),
+                signal=signal_name(guilty.number),
+                status=guilty.number,
+                ran=f"constructors of the library ran for more than {options.seconds} s",
+                output=output,
+                **driver,
+            )
 
 
 # Outcome of a process that a constructor ended -> code of the problem.
 _ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
-
-
-def _judge(
-    failures: LoadFailures, result: LoadResult, ended: dict[str, LoadResult], recorder: Recorder, options: Options
-) -> None:
-    name = library_name(result.path)
-    if result.outcome == "loaded":
-        recorder.good(f"{os.path.basename(result.path)} loaded in {result.seconds * 1e3:.1f} ms")
-    elif result.outcome == "refused":
-        recorder.add(failures.problem_of(result), name, failures.child_of(result))
-    elif result.outcome == "lost":
-        facts = {"library": os.path.basename(result.path), "signal": signal_name(result.number)}
-        recorder.bad("E-LIB-021", result.path, name, **facts)
-    else:
-        below = [each.path for each in failures.needed.of(result.path) if each.path in ended]
-        guilty = ended[below[-1]]  # the library that is loaded last runs its constructors first
-        output = f'; it printed "{guilty.output}"' if guilty.output else ""
-        is_stuck = guilty.outcome == "stuck"
-        needed = [each.path for each in failures.needed.of(guilty.path)]
-        driver = facts_of_hang([guilty.path, *needed], guilty.dlerror_text) if is_stuck else {}
-        recorder.bad(
-            _ENDINGS[guilty.outcome],
-            guilty.path,
-            name,
-            failures.child_of(result),
-            library=os.path.basename(guilty.path),
-            signal=signal_name(guilty.number),
-            status=guilty.number,
-            ran=f"constructors of the library ran for more than {options.seconds} s",
-            output=output,
-            **driver,
-        )
