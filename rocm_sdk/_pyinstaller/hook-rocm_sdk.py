@@ -11,7 +11,7 @@ from PyInstaller.utils.hooks import collect_data_files, collect_submodules, logg
 from rocm_sdk._native import package_directory
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 
 _PACKAGES = ("core", "libraries", "profiler")
 _LARGE = 500_000_000  # bytes

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from rocm_sdk.base.file_lock import Purpose, held, holder_of
 from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of
-from rocm_sdk.base.locking import Purpose, held, holder_of
 from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.base.value_text import harmless
 from rocm_sdk.installed.record import record_text, row_of

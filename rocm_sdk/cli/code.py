@@ -138,7 +138,7 @@ def _rewrite_all(options: "Namespace") -> int:
     """Run rocm-sdk-build, and return its exit status; 1 if it is not installed. The loader only reads."""
     import signal
 
-    from rocm_sdk.base.starting import run_shown
+    from rocm_sdk.base.processes import run_shown
     from rocm_sdk.fit.code.build_command import NotInstalledError, build_command
     from rocm_sdk.fit.code.options import words_of
     from rocm_sdk.terminal.output import end_without_output

@@ -180,7 +180,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
 
 def _is_adopted(adopting: list[str]) -> bool:
     """Return whether an earlier installation took the files over; False if the command does not end."""
-    from rocm_sdk.base.starting import run
+    from rocm_sdk.base.processes import run
 
     try:
         return run([*adopting, "--check"], seconds=_CHECK_SECONDS).returncode == 0
@@ -193,7 +193,7 @@ def _keep(options: "Namespace", release: str, destination: "Destination", why: s
 
     Return the status.
     """
-    from rocm_sdk.base.starting import run_shown
+    from rocm_sdk.base.processes import run_shown
     from rocm_sdk.index.forms import in_words
 
     tell(f"nothing is changed: {destination.site} already has all of it, of ROCm {release}")
@@ -248,7 +248,7 @@ def _install(
     options: "Namespace", choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index"
 ) -> int:
     """Show the commands, ask, and run them. Return the status."""
-    from rocm_sdk.base.starting import run_shown
+    from rocm_sdk.base.processes import run_shown
     from rocm_sdk.index.asking import INSTALLING, plain_options, start_options
     from rocm_sdk.index.explaining import explained
     from rocm_sdk.index.forms import arguments, commands, in_words
@@ -282,7 +282,7 @@ def _following(targets: tuple[str, ...], destination: "Destination") -> list[lis
 
     AMD's `rocm` overwrites files of this package, which are taken over again.
     """
-    from rocm_sdk.base.starting import module_command
+    from rocm_sdk.base.processes import module_command
 
     checking = ["rocm_sdk", "check", "--gpu", ",".join(targets)]
     adopting = destination.adopting

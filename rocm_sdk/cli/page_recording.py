@@ -31,7 +31,7 @@ def record(installed: Installed) -> str | None:
 
     Return its path; None if that fails.
     """
-    from rocm_sdk.base.starting import run
+    from rocm_sdk.base.processes import run
     from rocm_sdk.installed.page_list import VARIABLE, load_command
 
     place = prepare(installed)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import load_plan
 from rocm_sdk.base.left_variables import may_lead_out
-from rocm_sdk.base.starting import become, find_program
+from rocm_sdk.base.processes import become, find_program
 from rocm_sdk.terminal.output import complain
 
 from . import page_recording

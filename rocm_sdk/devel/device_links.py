@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rocm_sdk.base.files import installed_file
 from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of, read_json
-from rocm_sdk.base.moving import sync_file_system
+from rocm_sdk.base.moves import sync_file_system
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 
 from .archive_rules import is_text, leads_into_package

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from rocm_sdk.base.moving import sync_file_system
-from rocm_sdk.base.removing import remove_directory
+from rocm_sdk.base.moves import sync_file_system
+from rocm_sdk.base.removal import remove_directory
 from rocm_sdk.errors import DevelopmentTreeError
 from rocm_sdk.terminal.reporter import Progress, Reporter
 

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 from rocm_sdk._native import sdk_facts, sdk_root
-from rocm_sdk.base.locking import held
+from rocm_sdk.base.file_lock import held
 from rocm_sdk.errors import DevelopmentTreeError, PackageNotInstalledError, SystemManagedError
 from rocm_sdk.problems.problem import install_fix, reinstall_fix
 from rocm_sdk.terminal.reporter import Reporter

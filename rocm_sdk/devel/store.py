@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
+from rocm_sdk.base.file_lock import held
 from rocm_sdk.base.files import chunks_of
 from rocm_sdk.base.inside import JSON_LIMIT, open_inside, parent_inside, read_json
-from rocm_sdk.base.locking import held
-from rocm_sdk.base.moving import sync_file_system
+from rocm_sdk.base.moves import sync_file_system
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
 
 from .archive_rules import FILE, Member

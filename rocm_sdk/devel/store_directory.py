@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from rocm_sdk.base.inside import read_json
-from rocm_sdk.base.moving import sync_directory
+from rocm_sdk.base.moves import sync_directory
 from rocm_sdk.errors import DevelopmentTreeError
 
 MARKER = "rocm-sdk-store.json"

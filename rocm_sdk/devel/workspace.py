@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from rocm_sdk._native import sdk_facts
-from rocm_sdk.base.locking import Purpose
+from rocm_sdk.base.file_lock import Purpose
 from rocm_sdk.errors import DevelopmentTreeError, DevelopmentTreeLockedError, RocmSdkError, SystemManagedError
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.problems import fix_of, problem

@@ -21,7 +21,7 @@ from time import monotonic, sleep
 from typing import IO, NamedTuple, cast
 
 from rocm_sdk.base import namespaces
-from rocm_sdk.base.starting import begin
+from rocm_sdk.base.processes import begin
 
 from .surroundings import OURS, Child, Surroundings
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import IO, NamedTuple
 
-from rocm_sdk.base.starting import begin
+from rocm_sdk.base.processes import begin
 
 from .surroundings import OURS, Surroundings, slowness
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from rocm_sdk.base.starting import run
+from rocm_sdk.base.processes import run
 from rocm_sdk.devel.layout import find_site
 from rocm_sdk.devel.make_ready import Request, make_ready
 from rocm_sdk.errors import RocmSdkError

@@ -9,7 +9,7 @@ from time import perf_counter
 from types import ModuleType
 from typing import Final
 
-from rocm_sdk.base.shadowing import shadow_behind
+from rocm_sdk.base.shadow import shadow_behind
 from rocm_sdk.errors import LibraryAccessError
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems.cause_table import CHILD, MADE_OF, codes_of

@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rocm_sdk.base.processes import PACKAGE_PARENT
 from rocm_sdk.base.search_path import entries_of
-from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk.base.value_text import quoted_for_shell
 
 VARIABLE, ENTRY, DIRECTORY, LIMIT, UMASK = "variable", "entry", "directory", "limit", "umask"

@@ -9,7 +9,7 @@ import sys
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import kernel_path
-from rocm_sdk.base.starting import begin, own_code
+from rocm_sdk.base.processes import begin, own_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.own_place import scratch_place
+from rocm_sdk.base.processes import Done, run
 from rocm_sdk.base.scratch import scratch_directory
-from rocm_sdk.base.starting import Done, run
 from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.index.web.server import shown_address
 from rocm_sdk.installed.distributions import normalised

@@ -7,7 +7,7 @@ import sys
 
 from rocm_sdk.base.files import names_in
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.base.starting import find_program, module_command, question, run
+from rocm_sdk.base.processes import find_program, module_command, question, run
 from rocm_sdk.base.users import user_name
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution

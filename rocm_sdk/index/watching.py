@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from glob import glob
 
-from rocm_sdk.base.starting import number_of
+from rocm_sdk.base.processes import number_of
 from rocm_sdk.base.value_text import size_text
 
 from .refusal import InstallRefusedError

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 
 from rocm_sdk.base.files import names_in, read_beginning
-from rocm_sdk.base.starting import find_program
+from rocm_sdk.base.processes import find_program
 from rocm_sdk.base.users import user_name
 from rocm_sdk.base.value_text import quoted_for_shell
 

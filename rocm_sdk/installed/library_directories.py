@@ -47,7 +47,7 @@ def further_libraries(installed: Installed, known: Iterable[str]) -> list[str]:
     known: the paths of other libraries, whose names are left out. Private libraries are left out, as is the development
     tree.
     """
-    from rocm_sdk.installed.walking import walk
+    from rocm_sdk.installed.directory_walk import walk
 
     found = {os.path.basename(path): "" for path in known}
     for package in packages_of(installed)[len(installed.directories) :]:
@@ -65,7 +65,7 @@ def is_private(directory: str, package: str) -> bool:
 
 def shared_libraries(directories: Iterable[str]) -> tuple[str, ...]:
     """Return the paths below directories that have the names of shared libraries, links among them."""
-    from rocm_sdk.installed.walking import walk
+    from rocm_sdk.installed.directory_walk import walk
 
     found = ((parent, name) for directory in directories for parent, _, names in walk(directory) for name in names)
     return tuple(os.path.join(parent, name) for parent, name in found if ".so" in name)

@@ -290,7 +290,7 @@ class Installed:
     def _linked_files(self) -> frozenset[str]:
         """The files to which links of an installer lead; nothing leads to the development tree's."""
         from rocm_sdk.base.files import installed_file
-        from rocm_sdk.installed.walking import walk
+        from rocm_sdk.installed.directory_walk import walk
 
         directories = [each for each in self.platform_directories if "devel" not in os.path.basename(each)]
         paths = (os.path.join(root, name) for top in directories for root, _, names in walk(top) for name in names)

@@ -18,7 +18,7 @@ from made_indexes import AMD, write_source_archive
 from package_index import write_wheel
 from web_server import serving
 
-from rocm_sdk.base.starting import run_shown
+from rocm_sdk.base.processes import run_shown
 from rocm_sdk.index import watching
 from rocm_sdk.index.asking import ask
 from rocm_sdk.index.destination import Destination

@@ -20,7 +20,7 @@ from sample_site import CORE, compile_library
 from sdk_environment import Environment
 from situations import HIP, User
 
-from rocm_sdk.base.starting import own_code, run
+from rocm_sdk.base.processes import own_code, run
 from rocm_sdk.doctor.proving.fixes import Proof
 from rocm_sdk.doctor.proving.overlay_process import Plan
 from rocm_sdk.doctor.proving.places import places_of

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
-from rocm_sdk.base.locking import Purpose, held
+from rocm_sdk.base.file_lock import Purpose, held
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.named_directory import output_directory

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base.starting import run
+from rocm_sdk.base.processes import run
 from rocm_sdk_build.building import prefix
 from rocm_sdk_build.building.plan import Plan
 from rocm_sdk_build.building.site import make_site

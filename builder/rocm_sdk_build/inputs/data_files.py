@@ -19,7 +19,7 @@ from rocm_sdk._native import inspect_library, target_in_name
 from rocm_sdk.fit.code.candidate import may_have_code
 from rocm_sdk.fit.image_kinds import image_kind
 from rocm_sdk.fit.image_kinds import serves as image_kind_serves
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk_build.code.choice import choose_targets
 from rocm_sdk_build.errors import PackagingError, raise_error
 

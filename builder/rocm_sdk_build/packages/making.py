@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base.starting import find_program
+from rocm_sdk.base.processes import find_program
 from rocm_sdk_build.code.patchelf import which_patchelf
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.original_bytes import Rest

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocm_sdk.base.files import is_below
-from rocm_sdk.base.shadowing import stale_code_of
+from rocm_sdk.base.shadow import stale_code_of
 from rocm_sdk.base.value_text import one_line, quoted_for_shell
 from rocm_sdk.doctor.file_faults import no_file
 from rocm_sdk.doctor.recorder import Options, Recorder

@@ -15,7 +15,7 @@ from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.shared_objects import library_name
 from rocm_sdk.problems import Problem, problem
 from rocm_sdk.problems.cause_table import LIBRARY, codes_of, explains
-from rocm_sdk.problems.grouping import EXAMPLES, one_of_many
+from rocm_sdk.problems.examples import EXAMPLES, one_of_many
 
 from .following import place_of, without_followers
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.namespaces import mounts
+from rocm_sdk.base.processes import find_program, own_code, run
 from rocm_sdk.base.scratch import scratch_directory
-from rocm_sdk.base.starting import find_program, own_code, run
 from rocm_sdk.doctor.children import last_line
 from rocm_sdk.doctor.second_run import Wanted, answer, question
 

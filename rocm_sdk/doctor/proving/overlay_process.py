@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from rocm_sdk.base import namespaces, starting
+from rocm_sdk.base import namespaces, processes
 
 _MOUNT_SETATTR = 442  # the number of the call on all machines: Linux 5.12
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
@@ -122,7 +122,7 @@ def _be_first(plan: Plan, life: int, user: int, group: int) -> NoReturn:
             Path("/proc/self/gid_map").write_text(f"{group} 0 1\n", encoding="utf-8")
         if select.select([life], [], [], 0)[0]:  # the keeper has died before this process would have died with it
             os._exit(status)
-        status = starting.run_shown(plan.command, base={**os.environ, **plan.variables}, directory=_here())
+        status = processes.run_shown(plan.command, base={**os.environ, **plan.variables}, directory=_here())
     except OSError as error:
         namespaces.refuse(error)
     finally:

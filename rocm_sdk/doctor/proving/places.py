@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rocm_sdk.base.own_place import scratch_place
-from rocm_sdk.base.starting import search_path
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.base.processes import search_path
+from rocm_sdk.installed.directory_walk import walk
 
 # Installer -> the variable that names its cache, and the default place, below the user's cache.
 _CACHES = {"uv": ("UV_CACHE_DIR", "uv"), "pip": ("PIP_CACHE_DIR", "pip")}

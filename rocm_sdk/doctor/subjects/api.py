@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from rocm_sdk import _native
-from rocm_sdk.base.starting import own_code
+from rocm_sdk.base.processes import own_code
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_programs, run_so
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import OURS, Child, Surroundings

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from rocm_sdk import _native
 from rocm_sdk.base.files import is_below
 from rocm_sdk.base.meant import did_you_mean
+from rocm_sdk.base.processes import find_program
 from rocm_sdk.base.search_path import entries_of
-from rocm_sdk.base.starting import find_program
 from rocm_sdk.base.value_text import listed
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal

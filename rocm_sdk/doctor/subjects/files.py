@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from rocm_sdk.devel import layout
 from rocm_sdk.doctor.file_faults import ASIDE, fault_of
 from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.page_list import PAGE_LIST
 from rocm_sdk.installed.record import RecordedFile
 from rocm_sdk.installed.view import Installed
-from rocm_sdk.installed.walking import walk
 
 # Directories whose files other programs write.
 _NOT_OWNED = frozenset({"__pycache__", ".devel_links"})

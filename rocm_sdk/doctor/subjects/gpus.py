@@ -8,7 +8,7 @@ import sys
 from functools import partial
 
 from rocm_sdk import _native
-from rocm_sdk.base.starting import own_code
+from rocm_sdk.base.processes import own_code
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError

@@ -8,7 +8,7 @@ import stat
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.code.archive_errors import refusal
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 
 from .candidate import HEAD_SIZE, is_candidate
 

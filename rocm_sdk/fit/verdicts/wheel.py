@@ -19,7 +19,7 @@ from rocm_sdk.fit.code.archive_errors import damage, of_reading, refusal, unread
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.code.zip_file import DAMAGE, Swelling, open_zip
 from rocm_sdk.fit.image_kinds import DIRECTORY
-from rocm_sdk.installed.walking import DEPTH_LIMIT
+from rocm_sdk.installed.directory_walk import DEPTH_LIMIT
 from rocm_sdk.terminal.progress import Wait, waiting
 
 from .requirements import requirements
