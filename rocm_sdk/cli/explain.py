@@ -95,11 +95,11 @@ def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
 
     if not any(row.may_report(code) for row in SUBJECTS.values()):
         return [], []
-    from rocm_sdk.doctor.causes.finding import problems_of
-    from rocm_sdk.doctor.loading import default_parallel
-    from rocm_sdk.doctor.proving.fixes import with_tried_changes
+    from rocm_sdk.doctor.causes.established_causes import problems_of
+    from rocm_sdk.doctor.load_results import default_parallel
+    from rocm_sdk.doctor.proofs.fixes import with_tried_changes
     from rocm_sdk.doctor.recorder import Options, Recorder
-    from rocm_sdk.doctor.run import run as run_subjects
+    from rocm_sdk.doctor.subject_run import run as run_subjects
     from rocm_sdk.installed import view
 
     recorders: list[Recorder] = []

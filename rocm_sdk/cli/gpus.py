@@ -206,7 +206,7 @@ def each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
     """
     if not problems:
         return ()
-    from rocm_sdk.doctor.causes.following import without_followers
+    from rocm_sdk.doctor.causes.followers import without_followers
     from rocm_sdk.problems.examples import one_of_many
 
     return one_of_many(without_followers(tuple(problems)), lambda _: 1)

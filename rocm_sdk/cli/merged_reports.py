@@ -23,7 +23,7 @@ def run(options: "Namespace") -> int:
     """
     from rocm_sdk.doctor.nodes.comparison import merge
     from rocm_sdk.doctor.nodes.host_list import BadHostListError, hosts
-    from rocm_sdk.doctor.nodes.reading import COUNT_LIMIT, names_of_reports
+    from rocm_sdk.doctor.nodes.node_reports import COUNT_LIMIT, names_of_reports
     from rocm_sdk.terminal.progress import with_progress
 
     expected = options.expect if options.expect is not None else os.environ.get("SLURM_JOB_NODELIST", "")

@@ -98,7 +98,7 @@ def misuse(options: "Namespace") -> str:
 def wanted_options(options: "Namespace") -> "Options | None":
     """Return the options of the test; None after a message for a name that is neither a subject nor a code."""
     from rocm_sdk.base.meant import did_you_mean
-    from rocm_sdk.doctor.loading import default_parallel
+    from rocm_sdk.doctor.load_results import default_parallel
     from rocm_sdk.doctor.recorder import Options
     from rocm_sdk.problems import ENTRIES
     from rocm_sdk.problems.subject_table import SUBJECTS

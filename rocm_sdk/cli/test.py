@@ -32,8 +32,8 @@ def run(options: "Namespace") -> int:
         from .merged_reports import run as run_merge
 
         return run_merge(options)
-    from rocm_sdk.doctor.causes.finding import problems_of
-    from rocm_sdk.doctor.causes.grouping import grouped
+    from rocm_sdk.doctor.causes.established_causes import problems_of
+    from rocm_sdk.doctor.causes.problem_groups import grouped
 
     wanted = wanted_options(options)
     if wanted is None:
@@ -72,7 +72,7 @@ def _with_tried_fixes(
 
     Fixes that change names are tried, with --prove all fixes.
     """
-    from rocm_sdk.doctor.proving.fixes import Proof, with_tried_changes
+    from rocm_sdk.doctor.proofs.fixes import Proof, with_tried_changes
     from rocm_sdk.terminal.progress import with_progress
 
     found = with_tried_changes(tested, found, wanted)
@@ -178,7 +178,7 @@ def _run_on_process(tested: "Installed", options: "Namespace") -> int:
 
 def _run_subjects(tested: "Installed", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
     from rocm_sdk.doctor.report import text
-    from rocm_sdk.doctor.run import run as run_subjects
+    from rocm_sdk.doctor.subject_run import run as run_subjects
     from rocm_sdk.terminal.style import width_of, wrapped
 
     is_shown = not options.json and not options.quiet

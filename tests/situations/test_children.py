@@ -17,8 +17,8 @@ from programs import completed
 from sample_site import LIBRARIES, Site, clean_environment
 
 from rocm_sdk.base.processes import own_code
-from rocm_sdk.doctor.causes.comparing import Files
-from rocm_sdk.doctor.causes.trying import Clock, Outcome, tried
+from rocm_sdk.doctor.causes.culprits import Clock, Outcome, tried
+from rocm_sdk.doctor.causes.recorded_files import Files
 from rocm_sdk.doctor.children import run_program
 from rocm_sdk.doctor.surroundings import Child, Surroundings, Suspect
 from rocm_sdk.installed.view import Installed

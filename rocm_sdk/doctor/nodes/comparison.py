@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rocm_sdk.base.value_text import counted
 
-from .reading import NodeReport, Unreadable, read_report, read_reports
+from .node_reports import NodeReport, Unreadable, read_report, read_reports
 
 # Keys that differ from run to run, or from node to node of equal ones.
 _OF_RUN = ("seconds", "microseconds")

@@ -17,7 +17,7 @@ from rocm_sdk.devel.compilers import device_libraries, find_drivers, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import copies, difference, verify_tree
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
-from rocm_sdk.doctor.loading import search_path
+from rocm_sdk.doctor.load_results import search_path
 from rocm_sdk.doctor.prefixes.cmake import TEXT_LIMIT, check_prefix, check_tree
 from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
 from rocm_sdk.doctor.prefixes.programs import variables_of

@@ -13,7 +13,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import signal_name
 from rocm_sdk.doctor.file_faults import KINDS, no_file
 from rocm_sdk.doctor.gpu_driver import facts_of_hang
-from rocm_sdk.doctor.loading import load_all, search_path
+from rocm_sdk.doctor.load_results import load_all, search_path
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.fit.code.note import NOTE_SECTION, describe_history, read_history
 from rocm_sdk.fit.verdicts.opened_names import of_objects

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import is_below
-from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
+from rocm_sdk.doctor.load_results import LoadResult, load_all, search_path
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.surroundings import Child, Surroundings
 from rocm_sdk.installed.needed_libraries import NeededLibraries, names_needed

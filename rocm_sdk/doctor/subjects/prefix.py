@@ -6,7 +6,7 @@ import os
 import re
 
 from rocm_sdk.base.files import NotAFileError, is_below, read_beginning
-from rocm_sdk.doctor.prefixes.search import check_search
+from rocm_sdk.doctor.prefixes.search_places import check_search
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.prefix import Prefix

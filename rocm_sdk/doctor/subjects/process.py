@@ -13,7 +13,7 @@ from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.base.files import open_file
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.users import user_name
-from rocm_sdk.doctor.hanging import hanging_libraries
+from rocm_sdk.doctor.stuck_libraries import hanging_libraries
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.fit.frameworks import refused_hip

@@ -14,7 +14,7 @@ from rocm_sdk.devel import layout
 from rocm_sdk.devel.make_ready import make_ready
 from rocm_sdk.doctor.children import Ended, Way, run_programs
 from rocm_sdk.doctor.file_faults import fault_of
-from rocm_sdk.doctor.loading import LoadResult, search_path
+from rocm_sdk.doctor.load_results import LoadResult, search_path
 from rocm_sdk.doctor.prefixes.programs import COMPILER, LINKER_REFUSES, check_programs, missing_module, works
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import Child, Surroundings

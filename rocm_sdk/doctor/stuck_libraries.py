@@ -11,8 +11,8 @@ from rocm_sdk import _native
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 
+from .awaited_library import Waiting, waiting
 from .gpu_driver import awaited_device, facts_of_hang
-from .waiting import Waiting, waiting
 
 _TRIES, _PAUSE = 5, 0.02  # looks at a thread that runs, and seconds between them
 _BETWEEN = 0.5  # seconds between two looks: a load that goes on is elsewhere then

@@ -20,9 +20,8 @@ from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, problem
 from rocm_sdk.problems.cause_table import BELOW, CHILD, COMPARED, VARIABLE, codes_of, explains, how_of
 
-from .comparing import Files
-from .grouping import grouped, rank
-from .looking import (
+from .culprits import Clock, Outcome, tried
+from .obstacles import (
     OF_DIRECTORIES,
     Limit,
     Refusal,
@@ -33,7 +32,8 @@ from .looking import (
     refusal_on_the_way_to,
     temporary_file_refusal,
 )
-from .trying import Clock, Outcome, tried
+from .problem_groups import grouped, rank
+from .recorded_files import Files
 
 _REPORT = "rocm-report.zip"
 _OF_TEST = "E-TEST-001"  # a subject itself failed

@@ -17,7 +17,7 @@ from rocm_sdk.problems import Problem, problem
 from rocm_sdk.problems.cause_table import LIBRARY, codes_of, explains
 from rocm_sdk.problems.examples import EXAMPLES, one_of_many
 
-from .following import place_of, without_followers
+from .followers import place_of, without_followers
 
 # Files that no RECORD lists, and their directories; metadata that do not fit their name.
 _OF_STRANGERS = ("W-PKG-019", "E-PKG-024", "E-PKG-013")

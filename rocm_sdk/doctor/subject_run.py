@@ -15,7 +15,7 @@ from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems.cause_table import CHILD, MADE_OF, codes_of
 from rocm_sdk.problems.subject_table import SUBJECTS, Subject
 
-from .loading import SilentError, begins
+from .load_results import SilentError, begins
 from .recorder import Options, Recorder
 from .second_run import Wanted, seen_again
 from .surroundings import Child, Surroundings

@@ -20,7 +20,7 @@ from .places import Places
 _PREFIX = "rocm-sdk-copy-"
 _SECONDS = 60.0  # that a fix and a test of the copy may take; with an installer more
 _SECONDS_OF_INSTALLER = 1800.0
-_KEEPER = "from rocm_sdk.doctor.proving.overlay_process import main; main()"
+_KEEPER = "from rocm_sdk.doctor.proofs.overlay_process import main; main()"
 _OF_FIX = 125  # the exit status if the fix fails
 
 
