@@ -38,8 +38,8 @@ def run(options: "Namespace") -> int:
     Return status 1 if a file cannot be read, or none has GPU code.
     """
     from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk.fit.code.found_code import code_in
     from rocm_sdk.fit.code.options import is_asked_for, misuse
-    from rocm_sdk.fit.code.search import code_in
 
     wrong = misuse(options)
     if wrong is not None:

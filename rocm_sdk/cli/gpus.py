@@ -69,7 +69,7 @@ def run(options: "Namespace") -> int:
     if options.health:
         return _print_health(options)
     if options.require is not None:
-        from rocm_sdk.fit.opening import survey_opened
+        from rocm_sdk.fit.opened_devices import survey_opened
 
         return _require(*survey_opened(), options.require)
     gpus, found, _ = _native.survey_gpus()

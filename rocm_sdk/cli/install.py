@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from rocm_sdk.index.choice import Choice
     from rocm_sdk.index.destination import Destination
-    from rocm_sdk.index.gpu_choice import GpuChoice
-    from rocm_sdk.index.refusal import InstallRefusedError
+    from rocm_sdk.index.install_errors import InstallRefusedError
+    from rocm_sdk.index.install_targets import InstallTargets
     from rocm_sdk.index.request import Index
 
 EXAMPLE = "rocm-sdk install torch --print"
@@ -54,7 +54,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Print or install. Return status 1 with the reason on stderr if nothing fits, or if something fails."""
     from rocm_sdk.errors import UnknownTargetError
-    from rocm_sdk.index.refusal import InstallRefusedError, WrongWordError
+    from rocm_sdk.index.install_errors import InstallRefusedError, WrongWordError
 
     if (options.format is not None and not options.print) or (options.installer == "conda-pip" and not options.print):
         complain("--format and --installer conda-pip print a text", "add --print")
@@ -82,8 +82,8 @@ def _run(options: "Namespace") -> int:
     from rocm_sdk import _native
     from rocm_sdk.errors import RocmSdkError
     from rocm_sdk.fit.known_faults import known_faults, processors_of
-    from rocm_sdk.index.gpu_choice import choose_gpus
-    from rocm_sdk.index.refusal import InstallRefusedError
+    from rocm_sdk.index.install_errors import InstallRefusedError
+    from rocm_sdk.index.install_targets import choose_gpus
     from rocm_sdk.index.request import refuse_unknown
 
     from .arguments import with_gpu
@@ -108,12 +108,12 @@ def _run(options: "Namespace") -> int:
     return _run_for_counting(whole, gpus, options)
 
 
-def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
+def _run_for_counting(rocm: "str | None", gpus: "InstallTargets", options: "Namespace") -> int:
     """Run for the GPUs, without integrated ones for which nothing is offered. Return the status.
 
     An integrated GPU is left out only where there is another GPU.
     """
-    from rocm_sdk.index.refusal import InstallRefusedError
+    from rocm_sdk.index.install_errors import InstallRefusedError
 
     try:
         return _run_for(rocm, gpus, options)
@@ -135,15 +135,15 @@ def _fitting_releases(things: list[str]) -> tuple[str, ...]:
         return releases_of_wheels(things)
 
 
-def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
+def _run_for(rocm: "str | None", gpus: "InstallTargets", options: "Namespace") -> int:
     from rocm_sdk.terminal.progress import waiting
 
     with waiting("looking at the environment", at_once=True):
         from rocm_sdk.index.choice import Choice, is_final, works
         from rocm_sdk.index.destination import find_destination, unfinished
         from rocm_sdk.index.forms import UNPINNED, refuse_pair
+        from rocm_sdk.index.install_errors import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
         from rocm_sdk.index.public_part import choose_all
-        from rocm_sdk.index.refusal import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
         from rocm_sdk.index.request import choose_index, make_requirements
 
         index = choose_index(rocm)
@@ -207,7 +207,7 @@ def _keep(options: "Namespace", release: str, destination: "Destination", why: s
     return run_shown(adopting) if _agreed(options) else 1
 
 
-def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index") -> None:
+def _explain(choice: "Choice", gpus: "InstallTargets", destination: "Destination", index: "Index") -> None:
     """Say why just this is installed, on stderr: stdout is for programs."""
     for note in gpus.notes:
         complain(note)
@@ -218,7 +218,7 @@ def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", in
         complain(note)
 
 
-def _warn_of_no_answer(error: "InstallRefusedError", gpus: "GpuChoice") -> None:
+def _warn_of_no_answer(error: "InstallRefusedError", gpus: "InstallTargets") -> None:
     """Say why the text that follows on stdout has no exact versions, and what it does not know."""
     for note in gpus.notes:
         complain(note)
@@ -245,13 +245,13 @@ def _print(options: "Namespace", choice: "Choice", destination: "Destination", i
 
 
 def _install(
-    options: "Namespace", choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index"
+    options: "Namespace", choice: "Choice", gpus: "InstallTargets", destination: "Destination", index: "Index"
 ) -> int:
     """Show the commands, ask, and run them. Return the status."""
     from rocm_sdk.base.processes import run_shown
-    from rocm_sdk.index.asking import INSTALLING, plain_options, start_options
-    from rocm_sdk.index.explaining import explained
+    from rocm_sdk.index.failure_reason import explained
     from rocm_sdk.index.forms import arguments, commands, in_words
+    from rocm_sdk.index.installer_answer import INSTALLING, plain_options, start_options
 
     following, lacking = _following(gpus.targets, destination), ""
     installing = commands(choice, destination, index)

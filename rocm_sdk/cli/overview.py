@@ -8,7 +8,7 @@ import os
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.fit.counting import BESIDE, COUNTS, standings
+from rocm_sdk.fit.standings import BESIDE, COUNTS, standings
 from rocm_sdk.terminal.output import tell, tell_row
 
 from .commands import COMMANDS, GROUPS

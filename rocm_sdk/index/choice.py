@@ -15,9 +15,9 @@ from rocm_sdk.base.value_text import size_text
 from rocm_sdk.fit.verdicts.requirements import requirements as requirements_of
 from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release, without_post_release
 
-from .asking import Answer, Package, ask
 from .gpu_packages import SELECTOR, with_code
-from .refusal import InstallRefusedError
+from .install_errors import InstallRefusedError
+from .installer_answer import Answer, Package, ask
 from .request import Requirement
 
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution
 from rocm_sdk.installed.installer import PUBLIC_INDEX, further_places, index_of, installation_facts, keys_of_pip
 from rocm_sdk.installed.other_distributions import versions_in
 
-from .refusal import OWN_ENVIRONMENT, InstallRefusedError
+from .install_errors import OWN_ENVIRONMENT, InstallRefusedError
 
 # The place of its packages, its prefix, its minor version, and the mark of PEP 668, which counts outside environments.
 _QUESTION = """

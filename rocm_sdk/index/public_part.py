@@ -9,10 +9,10 @@ from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.installed.installable_table import FIRST_JAXLIB
 from rocm_sdk.installed.installer import PUBLIC_INDEX
 
-from .asking import VARIABLES, ask
 from .choice import JAX, Choice, changes, choose, numbers_of
 from .destination import OURS, Destination
-from .refusal import InstallRefusedError, UnreachedIndexError
+from .install_errors import InstallRefusedError, UnreachedIndexError
+from .installer_answer import VARIABLES, ask
 from .request import Index, Requirement
 from .web.server import Server, WebError
 from .web.simple_index import files_of_project

@@ -13,7 +13,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.installable_table import INSTALLABLES
 
-from .refusal import InstallRefusedError, WrongWordError
+from .install_errors import InstallRefusedError, WrongWordError
 
 _SDK = "sdk"
 _STABLE = "stable"

@@ -18,7 +18,7 @@ from programs import completed
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError, RocmSdkError
-from rocm_sdk.fit.code.search import code_in
+from rocm_sdk.fit.code.found_code import code_in
 from rocm_sdk.installed.directory_walk import DEPTH_LIMIT
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import rewrite_wheel

@@ -12,10 +12,10 @@ from rocm_sdk._native import inspect_library
 from rocm_sdk.base.scratch import removed_at_signals
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.coverage_words import named
-from rocm_sdk.fit.verdicts.conditions import try_files
 from rocm_sdk.fit.verdicts.judge import Question, against_of
+from rocm_sdk.fit.verdicts.names_to_open import opening
 from rocm_sdk.fit.verdicts.opened_names import opened_names
-from rocm_sdk.fit.verdicts.opening import opening
+from rocm_sdk.fit.verdicts.process_trial import try_files
 from rocm_sdk.fit.verdicts.subject import open_subject
 from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.view import current
@@ -26,8 +26,8 @@ from .plan_tree import Branch, File, FileStep, Tree, file_at
 
 if TYPE_CHECKING:
     from rocm_sdk._native import HostFile, HostNeed, Unfound
+    from rocm_sdk.fit.verdicts.names_to_open import Opening
     from rocm_sdk.fit.verdicts.opened_names import OpenedName
-    from rocm_sdk.fit.verdicts.opening import Opening
     from rocm_sdk.fit.verdicts.subject import Subject
 
 _BESIDE = ("bundled", "RPATH")  # places of libraries that the package brings itself

@@ -14,11 +14,11 @@ from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.code_verdict import as_counted, judge_code
 from rocm_sdk.fit.comgr import comgr_knows
-from rocm_sdk.fit.counting import COUNTS, Standing, problem_of, standings_of_targets
 from rocm_sdk.fit.coverage import targets_of, with_code
 from rocm_sdk.fit.known_faults import known_faults, processors_of
-from rocm_sdk.fit.opening import survey_opened
+from rocm_sdk.fit.opened_devices import survey_opened
 from rocm_sdk.fit.packages import missing_targets, owner_of, requirement_for, supported_targets
+from rocm_sdk.fit.standings import COUNTS, Standing, problem_of, standings_of_targets
 from rocm_sdk.fit.wsl import explained
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem

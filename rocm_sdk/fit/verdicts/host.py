@@ -17,10 +17,10 @@ from rocm_sdk.installed.catalog import linker_name, package_of, rows_of, stem
 from rocm_sdk.installed.distributions import is_of_sdk
 from rocm_sdk.problems import problem
 
-from .conditions import Loading, sdk_directories, try_files
-from .missing import HERE, missing_problems
+from .absent_libraries import HERE, missing_problems
+from .names_to_open import Opening, opening
 from .opened_names import OpenedName, opened_names
-from .opening import Opening, opening
+from .process_trial import Loading, sdk_directories, try_files
 from .variants import loads
 
 TYPE_CHECKING = False

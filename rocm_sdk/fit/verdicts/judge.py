@@ -26,10 +26,10 @@ from rocm_sdk.installed.library_directories import further_libraries, shared_lib
 from rocm_sdk.installed.other_distributions import find, versions
 from rocm_sdk.problems import problem
 
-from .conditions import Loading, process_words
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
-from .opening import least_release_of, release_of, requirement_of
+from .names_to_open import least_release_of, release_of, requirement_of
+from .process_trial import Loading, process_words
 from .requirements import OF_TORCH, requirements, unmet
 from .subject import Against, Subject, files_of, open_subject, sdk_subject, with_required
 from .tags import broken_glibc, misfit, promises_code

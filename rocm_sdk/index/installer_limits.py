@@ -10,7 +10,7 @@ from glob import glob
 from rocm_sdk.base.processes import number_of
 from rocm_sdk.base.value_text import size_text
 
-from .refusal import InstallRefusedError
+from .install_errors import InstallRefusedError
 
 # Both take less than 0.1 GB for a wheel of 3 GB.
 MEMORY = min(4_000_000_000, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)

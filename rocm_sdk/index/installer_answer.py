@@ -19,9 +19,9 @@ from rocm_sdk.index.web.server import shown_address
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.terminal.progress import waiting
 
-from .explaining import explained
-from .refusal import InstallRefusedError
-from .watching import watch_of
+from .failure_reason import explained
+from .install_errors import InstallRefusedError
+from .installer_limits import watch_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

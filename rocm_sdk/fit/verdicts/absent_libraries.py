@@ -11,7 +11,7 @@ from rocm_sdk.installed.library_directories import led_on
 from rocm_sdk.installed.other_distributions import files_beside
 from rocm_sdk.problems import problem
 
-from .conditions import sdk_directories
+from .process_trial import sdk_directories
 from .variants import loads
 
 TYPE_CHECKING = False

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rocm_sdk.installed.catalog import linker_name, package_of
 
-from .missing import HERE
+from .absent_libraries import HERE
 from .parts import named_in_python
 
 TYPE_CHECKING = False

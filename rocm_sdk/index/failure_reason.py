@@ -19,7 +19,7 @@ from rocm_sdk.index.web.server import Server, WebError, shown_address, without_u
 from rocm_sdk.index.web.simple_index import files_of_project
 from rocm_sdk.installed.distributions import LOADER, normalised
 
-from .refusal import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
+from .install_errors import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from rocm_sdk.errors import RocmSdkError, UnknownTargetError
 from rocm_sdk.fit.packages import owner_of
 from rocm_sdk.fit.wsl import explained, unseen
 
-from .refusal import InstallRefusedError, WrongWordError
+from .install_errors import InstallRefusedError, WrongWordError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _CLASSES = {"discrete": ("discrete", "data centre"), "integrated": ("integrated",)}
 
 
-class GpuChoice(NamedTuple):
+class InstallTargets(NamedTuple):
     """The targets whose packages are needed, in the order of the GPUs, each once; and what to say about it.
 
     beside: targets of integrated GPUs beside others, which are left out where nothing is offered for them.
@@ -33,21 +33,21 @@ class GpuChoice(NamedTuple):
     notes: tuple[str, ...]
     beside: tuple[str, ...] = ()
 
-    def without(self, target: str) -> GpuChoice:
+    def without(self, target: str) -> InstallTargets:
         """Return the choice without an integrated GPU for which nothing is offered."""
         note = f"{target}, the integrated GPU, is left out: rocm-sdk run --gpu supported PROGRAM uses the other one"
         rest = tuple(each for each in self.targets if each != target)
-        return GpuChoice(rest, (*self.notes[:-1], note), tuple(each for each in self.beside if each != target))
+        return InstallTargets(rest, (*self.notes[:-1], note), tuple(each for each in self.beside if each != target))
 
 
-def choose_gpus(wanted: str | None, name_one: str) -> GpuChoice:
+def choose_gpus(wanted: str | None, name_one: str) -> InstallTargets:
     """Return the targets for a value of --gpu; None is the machine. Raise InstallRefusedError if there are none.
 
     name_one: the fix where a GPU has to be named.
     """
     wanted = None if wanted == "machine" else wanted
     if wanted is not None and wanted not in _CLASSES:
-        return GpuChoice(tuple(dict.fromkeys(map(owner_of, named := _named(wanted, name_one)))), unseen(named))
+        return InstallTargets(tuple(dict.fromkeys(map(owner_of, named := _named(wanted, name_one)))), unseen(named))
     found = detect_gpus()
     if not found:
         causes = "; ".join(problem.cause for problem in explained(check_gpu_access()))
@@ -63,8 +63,8 @@ def choose_gpus(wanted: str | None, name_one: str) -> GpuChoice:
     if wanted is None and len({gpu_class == "integrated" for _, gpu_class, _, _ in chosen}) > 1:
         others = {owner_of(target) for target, kind, *_ in chosen if target is not None and kind != "integrated"}
         notes.append("packages for the integrated GPU are included; --gpu discrete leaves them out")
-        return GpuChoice(known, tuple(notes), tuple(each for each in known if each not in others))
-    return GpuChoice(known, tuple(notes))
+        return InstallTargets(known, tuple(notes), tuple(each for each in known if each not in others))
+    return InstallTargets(known, tuple(notes))
 
 
 def _without_hidden(found: Detected) -> tuple[Detected, tuple[str, ...]]:
