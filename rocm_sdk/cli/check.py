@@ -7,7 +7,7 @@ import sys
 
 from rocm_sdk.terminal.output import SaidFixes, complain, tell, tell_fix, tell_wrapped
 
-from .checking import add_against, chosen_gpus, is_directory, print_code
+from .check_parts import add_against, chosen_gpus, is_directory, print_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import sys
 from rocm_sdk import _native
 from rocm_sdk.terminal.output import complain
 
-from .checking import add_against, chosen_gpus, is_best_effort, is_directory, print_code
+from .check_parts import add_against, chosen_gpus, is_best_effort, is_directory, print_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

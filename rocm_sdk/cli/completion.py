@@ -1,6 +1,6 @@
 """The command `rocm-sdk completion SHELL`, which prints the script with which a shell completes this command."""
 
-from rocm_sdk.terminal.completion import SHELLS, Values, gpus, machine_and_gpus, script, shortnames
+from rocm_sdk.terminal.completion_script import SHELLS, Values, gpus, machine_and_gpus, script, shortnames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

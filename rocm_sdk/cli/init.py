@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocm_sdk.terminal.output import complain, complain_fix, remember_done, tell_json
 
-from . import page_recording
+from . import recorded_pages
 from .arguments import waiting_time
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--record-pages",
         action="store_true",
-        help=f"do nothing but {page_recording.HELP % 'are touched when all are loaded'}",
+        help=f"do nothing but {recorded_pages.HELP % 'are touched when all are loaded'}",
     )
 
 
@@ -50,7 +50,7 @@ def run(options: "Namespace") -> int:
     if options.record_pages:
         from rocm_sdk.installed.view import current
 
-        path = page_recording.record(current())
+        path = recorded_pages.record(current())
         if options.json:
             tell_json(1, page_list=path)
         elif path is not None:

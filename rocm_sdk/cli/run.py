@@ -16,7 +16,7 @@ from rocm_sdk.base.left_variables import may_lead_out
 from rocm_sdk.base.processes import become, find_program
 from rocm_sdk.terminal.output import complain
 
-from . import page_recording
+from . import recorded_pages
 from .gpu_option import add_gpu_options, chosen_variables, is_misused
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--record-pages",
         action="store_true",
-        help=page_recording.HELP % "the program touches when it loads them with rocm_sdk",
+        help=recorded_pages.HELP % "the program touches when it loads them with rocm_sdk",
     )
     add_gpu_options(parser)
     parser.add_argument("program", nargs="?", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
@@ -96,7 +96,7 @@ def run(options: "Namespace") -> int:
     if options.record_pages:
         from rocm_sdk.installed.page_list import VARIABLE
 
-        place = page_recording.prepare(installed)
+        place = recorded_pages.prepare(installed)
         if place is None:
             return 1
         environment[VARIABLE.encode()] = os.fsencode(place)

@@ -21,7 +21,7 @@ from rocm_sdk.problems.problem import reinstall_fix
 
 from .archive_rules import ArchiveRules, Member
 from .layout import DISTRIBUTION
-from .record import Digest
+from .tree_record import Digest
 
 # The headers of a member (long names, pax headers) are not longer together; tarfile has them all in memory.
 _LONGEST_HEADERS = 1 << 20

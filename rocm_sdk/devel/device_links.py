@@ -21,9 +21,9 @@ from rocm_sdk.installed.distributions import Distribution, same_release, sdk_dis
 from .archive_rules import is_text, leads_into_package
 from .layout import DEVICE_LINKS, NOTES, nonce_of
 from .link_file import FileLinker
-from .record import Record
 from .replace import replace_note
 from .stamp import GONE, Identity, identify
+from .tree_record import Record
 from .workspace import Workspace
 
 DEVICE, LINKS = "rocm-sdk-device", ".devel_links"

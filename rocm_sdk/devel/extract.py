@@ -21,10 +21,10 @@ from .layout import ARCHIVES, DISTRIBUTION, MODULE, NOTES
 from .link_file import COPY, REFLINK, FileLinker
 from .manifest import Entry, Manifest, write_manifest
 from .preflight import require_space, require_space_for
-from .record import Record
 from .replace import replace_directory
 from .stamp import identify
 from .store import Store
+from .tree_record import Record
 from .update import LinkUpdate, tree_rows, update_links, write_stamp
 from .workspace import Workspace
 from .write_tree import TreeWriter

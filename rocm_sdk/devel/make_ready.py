@@ -19,10 +19,10 @@ from .extract import Extraction, remove_archives
 from .layout import DISTRIBUTION, LOCK, find_archive, find_site, find_tree
 from .manifest import is_extracted_from, read_manifest
 from .preflight import explained, is_writable, require_writable
-from .record import Record
 from .replace import staging_directory
 from .stamp import is_current
 from .store import Store
+from .tree_record import Record
 from .update import LinkUpdate, update_tree
 from .workspace import OF_TREE, Workspace, devel_distribution
 

@@ -29,7 +29,6 @@ from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
 from .archive_rules import FILE, Member
 from .link_file import LINK_REFUSED, copy_file, link_or_copy
 from .manifest import Entry
-from .record import Digest
 from .store_directory import (
     DIRECTORY_MODE,
     FILES,
@@ -43,6 +42,7 @@ from .store_directory import (
     require_trusted,
 )
 from .tree_list import KnownTree, digest_of, parse_tree_list, tree_list
+from .tree_record import Digest
 from .workspace import OF_STORE
 
 # The data of a member of an archive, in chunks

@@ -16,9 +16,9 @@ from .device_links import DeviceLinker
 from .layout import DEVICE_LINKS, LOCK, MANIFEST, NOTES, STAMP
 from .link_file import FileLinker
 from .manifest import Entry, read_manifest
-from .record import Record
 from .replace import replace_note, staging_directory
 from .stamp import Identity, identify, is_current, stamp_text
+from .tree_record import Record
 from .workspace import OF_TREE, Workspace, devel_distribution
 
 

@@ -12,7 +12,7 @@ from rocm_sdk._native import gpus
 from rocm_sdk.base.files import names_in, read_beginning
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.devel import layout
-from rocm_sdk.devel.cmake.commands import fault_of
+from rocm_sdk.devel.cmake.text_commands import fault_of
 from rocm_sdk.devel.compilers import device_libraries, find_drivers, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import copies, difference, verify_tree

@@ -18,8 +18,8 @@ from itertools import islice, product
 from sys import getsizeof
 from typing import NamedTuple, Protocol
 
-from .commands import UNKNOWN, Argument, Command, commands_of
-from .conditions import Asked, Truth, Word, truth_of
+from .condition_truth import Asked, Truth, Word, truth_of
+from .text_commands import UNKNOWN, Argument, Command, commands_of
 
 PACKAGE, PATH, TARGET, FATAL = "package", "path", "target", "fatal"
 

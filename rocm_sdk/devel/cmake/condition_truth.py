@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .commands import UNKNOWN
+from .text_commands import UNKNOWN
 
 Truth = bool | None
 

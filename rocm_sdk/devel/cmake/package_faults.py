@@ -13,7 +13,7 @@ from rocm_sdk.base.value_text import counted, one_line
 from rocm_sdk.installed.prefix import is_own_package
 
 from .pkgconfig import ENDING, MOST_LONG, needs_of
-from .reading import FATAL, PACKAGE, PATH, TARGET, Need, Place, Reader
+from .text_reader import FATAL, PACKAGE, PATH, TARGET, Need, Place, Reader
 
 _CONFIG = re.compile(r"(.+)-config\.cmake|(.+)Config\.cmake")
 _SHOWN = 3
