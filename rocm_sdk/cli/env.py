@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
-    from rocm_sdk.terminal.reporter import Reporter
+    from rocm_sdk.base.reporter import Reporter
 
 EXAMPLE = 'eval "$(rocm-sdk env)" && cmake -B build'
 DESCRIPTION = """\
@@ -174,7 +174,7 @@ PURPOSES = {"build": build_variables, "torch-extension": extension_variables}
 
 
 def _reporter() -> "Reporter":
-    from rocm_sdk.terminal.reporter import reporter_of_environment
+    from rocm_sdk.base.reporter import reporter_of_environment
 
     return reporter_of_environment()
 

@@ -56,9 +56,9 @@ def run(options: "Namespace") -> int:
         elif path is not None:
             print(path)
         return 0 if path is not None else 1
+    from rocm_sdk.base.reporter import Reporter
     from rocm_sdk.devel.make_ready import DEFAULT_TIMEOUT, Request, make_ready
     from rocm_sdk.terminal.progress import TerminalReporter
-    from rocm_sdk.terminal.reporter import Reporter
 
     timeout = DEFAULT_TIMEOUT if options.timeout is None else options.timeout
     reporter = Reporter() if options.quiet else TerminalReporter()

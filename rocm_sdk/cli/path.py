@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rocm_sdk._native import LibraryLocation
     from rocm_sdk.base.file_location import FileLocation
-    from rocm_sdk.terminal.reporter import Reporter
+    from rocm_sdk.base.reporter import Reporter
 
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk path --cmake) ..."
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from rocm_sdk.base.moves import sync_file_system
 from rocm_sdk.base.removal import remove_directory
+from rocm_sdk.base.reporter import Progress, Reporter
 from rocm_sdk.errors import DevelopmentTreeError
-from rocm_sdk.terminal.reporter import Progress, Reporter
 
 from .archive import Archive
 from .archive_rules import DIRECTORY, FILE, Member

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from rocm_sdk._native import sdk_facts, sdk_root
 from rocm_sdk.base.file_lock import held
+from rocm_sdk.base.reporter import Reporter
 from rocm_sdk.errors import DevelopmentTreeError, PackageNotInstalledError, SystemManagedError
 from rocm_sdk.problems.problem import install_fix, reinstall_fix
-from rocm_sdk.terminal.reporter import Reporter
 
 from .extract import Extraction, remove_archives
 from .layout import DISTRIBUTION, LOCK, find_archive, find_site, find_tree

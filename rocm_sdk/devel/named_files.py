@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from rocm_sdk.terminal.reporter import Reporter
+    from rocm_sdk.base.reporter import Reporter
 
 
 class Kind(NamedTuple):

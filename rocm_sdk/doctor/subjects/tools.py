@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.reporter import Reporter
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.make_ready import make_ready
 from rocm_sdk.doctor.children import Ended, Way, run_programs
@@ -23,7 +24,6 @@ from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.shared_objects import inspect
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import problem_of
-from rocm_sdk.terminal.reporter import Reporter
 
 from .load_failure import LoadFailures
 

@@ -6,9 +6,8 @@ import os
 import sys
 import time
 
+from rocm_sdk.base.given import given
 from rocm_sdk.base.value_text import counted, harmless, size_text
-
-from .output_options import given
 
 _SECONDS_BETWEEN_LINES = 5.0
 
