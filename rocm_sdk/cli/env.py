@@ -145,6 +145,12 @@ def build_variables(*, opencl: bool) -> Variables:
     assigned, prepended = _directories(root, _ASSIGNED), _directories(root, _PREPENDED)
     if opencl:
         assigned["OCL_ICD_VENDORS"] = _icd_directory()
+    found = _linker_options(root)
+    return Variables(assigned, prepended, [], {"LDFLAGS": found} if found else None)
+
+
+def _linker_options(root: str) -> str:
+    """Return the options for the directories of libraries' needs, for a linker that knows no RPATH of the libraries."""
     from rocm_sdk.devel.layout import LIBRARY_PLACES
 
     words = []
@@ -152,8 +158,7 @@ def build_variables(*, opencl: bool) -> Variables:
         # If a comma is in the path, gcc would take it for the end of a word.
         option = f"-Wl,-rpath-link,{place}" if "," not in place else f"-rpath-link={place}"
         words += ["-Xlinker"] * ("," in place) + [quoted_for_shell(option)]
-    found = " ".join(words)
-    return Variables(assigned, prepended, [], {"LDFLAGS": found} if found else None)
+    return " ".join(words)
 
 
 def extension_variables(*, opencl: bool) -> Variables:

@@ -83,11 +83,7 @@ def run(options: "Namespace") -> int:
     installed = current()
     libraries = _planned_libraries(installed)
     _leave_out(installed, environment)
-    roots = [installed.sdk.package_directory("core")]
-    with suppress(ModuleNotFoundError):
-        roots.insert(0, installed.sdk.package_directory("devel"))
-    places = (f"{root}/{directory}" for directory in _TOOL_DIRECTORIES for root in roots)
-    tools = [directory for directory in places if os.path.isdir(directory)]
+    tools = _tool_directories(installed)
     directories = _with_all_packages(libraries.directories, installed, options.program, tools)
     _prepend(environment, b"LD_PRELOAD", libraries.files)
     if tools:  # without PATH, programs are looked for in the default one
@@ -251,6 +247,15 @@ def _links(names: dict[str, str], directories: list[str], installed: "Installed"
         if not any(os.path.exists(os.path.join(directory, name)) for directory in directories)
     }
     return give_names(absent, packages_of(installed))
+
+
+def _tool_directories(installed: "Installed") -> list[str]:
+    """Return the directories of programs, in the development tree if it is extracted, and in the core package."""
+    roots = [installed.sdk.package_directory("core")]
+    with suppress(ModuleNotFoundError):
+        roots.insert(0, installed.sdk.package_directory("devel"))
+    directories = (f"{root}/{directory}" for directory in _TOOL_DIRECTORIES for root in roots)
+    return [directory for directory in directories if os.path.isdir(directory)]
 
 
 def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
