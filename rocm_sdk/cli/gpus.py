@@ -3,10 +3,10 @@
 import sys
 
 from rocm_sdk import _native
-from rocm_sdk.terminal.output import complain, tell
+from rocm_sdk.base.meant import did_you_mean
+from rocm_sdk.terminal.output import complain, tell, tell_table
 
 from .gpu_table import nodes_text, tell_gpus
-from .gpus_in_use import print_processes, print_query, wrong_query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocm_sdk._native import Gpu
+    from rocm_sdk.fit.in_use import GpuProcess
     from rocm_sdk.problems import Problem
 
 EXAMPLE = "hipcc $(rocm-sdk gpus --arch | sort -u | sed s/^/--offload-arch=/) saxpy.hip"
@@ -22,6 +23,10 @@ _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _HEXADECIMAL = {"unique_id": 16, "hive_id": 16, "vendor_id": 4, "device_id": 4, "gpu_id": 1}  # field -> digits
 _NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units", "hip_processors"})
 _OTHER_MAJOR = "ROCm since May 2026 (rocm-systems 5686) refuses a version of another major number than the GPU's"
+_FORMATS_OF_QUERY = ("csv", "csv,noheader")
+_USED, _PROCESSES = "used", "processes"
+_QUOTED = frozenset(',"\r\n')
+_PROCESS_HEADINGS = ("node", "process", "memory", "name")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -210,3 +215,57 @@ def each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
     from rocm_sdk.problems.examples import one_of_many
 
     return one_of_many(without_followers(tuple(problems)), lambda _: 1)
+
+
+def wrong_query(options: "Namespace") -> tuple[str, str] | None:
+    """Return what is wrong with --query and --format, and what to do; None if nothing is."""
+    from rocm_sdk import Gpu  # here: an import of the package does not make it
+
+    if options.query is None:
+        return "--format is the form of --query", "--query target,memory,used --format csv"
+    if options.format is not None and options.format not in _FORMATS_OF_QUERY:
+        return f"--format: there is no form {options.format!r}", f"name one: {' or '.join(_FORMATS_OF_QUERY)}"
+    known = (*Gpu.__match_args__, _USED, _PROCESSES)
+    for name in _queried(options):
+        if name not in known:
+            return f"--query: there is no field {name!r}", did_you_mean(
+                name, known
+            ) or f"name one of {', '.join(known)}"
+    return None
+
+
+def print_query(gpus: "Iterable[Gpu]", options: "Namespace") -> None:
+    """Print a line for each GPU. Sizes are bytes, an unknown value is empty."""
+    names = _queried(options)
+    lines = [] if options.format == "csv,noheader" else [",".join(names)]
+    lines += [",".join(_field_text(gpu, name) for name in names) for gpu in gpus]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
+def _queried(options: "Namespace") -> list[str]:
+    return [name.strip() for name in options.query.split(",")]
+
+
+def _field_text(gpu: "Gpu", name: str) -> str:
+    from rocm_sdk.fit.in_use import gpu_processes, used_memory
+
+    if name == _PROCESSES:
+        return " ".join(str(each.process) for each in gpu_processes([gpu]))
+    value = used_memory(gpu) if name == _USED else getattr(gpu, name)
+    text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _QUOTED & set(text) else text
+
+
+def print_processes(gpus: "Iterable[Gpu]") -> None:
+    """Print a table of the processes, if there are any."""
+    from rocm_sdk.fit.in_use import gpu_processes
+
+    if found := gpu_processes(gpus):
+        tell("")
+        tell_table(_PROCESS_HEADINGS, [_process_row(each) for each in found], {"process", "memory"})
+
+
+def _process_row(found: "GpuProcess") -> tuple[str, ...]:
+    from rocm_sdk.base.value_text import size_text
+
+    return str(found.node), str(found.process), size_text(found.memory), found.name or "-"
