@@ -98,7 +98,15 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
             tell_fix(fix, 0)
     if None in verdict.runs and with_code(found):
         tell_wrapped(SPIRV_DEPENDS)
-    _print_unused(found)
+    unused = [each for each in found.targets if not each.used]
+    if unused:
+        from rocm_sdk.base.value_text import size_text
+
+        shown = ", ".join(f"{each.target or 'unknown target'} {size_text(each.size)}" for each in unused)
+        plain = sum(each.size for each in found.targets)
+        tell_wrapped(
+            f"not used: {size_text(sum(each.size for each in unused))} of {size_text(plain)} of GPU code: {shown}"
+        )
 
 
 def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fixes: "SaidFixes") -> None:
@@ -121,19 +129,6 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fix
             tell_row(f"  {'':{_WIDTH}}", f"{each.code}: {each.cause}")
             if (fix := fixes.of(each.code, each.fix)) is not None:
                 tell_fix(fix, _WIDTH + 4)
-
-
-def _print_unused(found: "Coverage") -> None:
-    """Print the code that none of the GPUs runs."""
-    unused = [each for each in found.targets if not each.used]
-    if unused:
-        from rocm_sdk.base.value_text import size_text
-
-        names = ", ".join(f"{each.target or 'unknown target'} {size_text(each.size)}" for each in unused)
-        plain = sum(each.size for each in found.targets)
-        tell_wrapped(
-            f"not used: {size_text(sum(each.size for each in unused))} of {size_text(plain)} of GPU code: {names}"
-        )
 
 
 def is_best_effort(found: "Coverage") -> bool:

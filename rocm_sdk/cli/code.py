@@ -74,40 +74,35 @@ def _tell(code: "DeviceCode", name: str | None, *, is_first: bool) -> None:
     name: None for programs, which get it all at the end.
     """
     if name is not None:
-        _print_code(code, name, is_first=is_first)
+        from rocm_sdk.base.value_text import size_text
+
+        shown, indent = code.path, ""
+        if code.path != name:
+            if is_first:
+                tell(name)
+            shown, indent = code.path.removeprefix(f"{name.rstrip('/')}/"), "  "
+        tell(f"{indent}{shown}   {size_text(code.size)}   {_summary(code)}")
+        indent += "  "
+        if code.kernel_name is not None:
+            tell(f"{indent}{code.kernel_name} in {', '.join(code.kpack_paths)}")
+        if code.history is not None:
+            from rocm_sdk.fit.code.note import describe_history, read_history
+
+            tell(f"{indent}rewritten: {describe_history(read_history(code.history))}")
+        line = ""
+        for target in code.targets:
+            word = f"{target.target or 'unknown target'} {size_text(target.size)}"
+            if line and len(line) + 3 + len(word) > _WIDTH:
+                tell(f"{indent}{line}")
+                line = ""
+            line = f"{line}   {word}" if line else word
+        if line:
+            tell(f"{indent}{line}")
     if code.kind == "ELF file" and code.stored_size > _NEARLY_TOO_LARGE:
         from rocm_sdk.problems import problem
 
         warning = problem("W-CODE-005", code.path, found=code.stored_size)
         complain(f"{warning.title}: {warning.cause} [{warning.code}]", warning.fix)
-
-
-def _print_code(code: "DeviceCode", name: str, *, is_first: bool) -> None:
-    """Print the lines of a file. A file in a directory or archive, `name`, stands below it."""
-    from rocm_sdk.base.value_text import size_text
-
-    shown, indent = code.path, ""
-    if code.path != name:
-        if is_first:
-            tell(name)
-        shown, indent = code.path.removeprefix(f"{name.rstrip('/')}/"), "  "
-    tell(f"{indent}{shown}   {size_text(code.size)}   {_summary(code)}")
-    indent += "  "
-    if code.kernel_name is not None:
-        tell(f"{indent}{code.kernel_name} in {', '.join(code.kpack_paths)}")
-    if code.history is not None:
-        from rocm_sdk.fit.code.note import describe_history, read_history
-
-        tell(f"{indent}rewritten: {describe_history(read_history(code.history))}")
-    line = ""
-    for target in code.targets:
-        word = f"{target.target or 'unknown target'} {size_text(target.size)}"
-        if line and len(line) + 3 + len(word) > _WIDTH:
-            tell(f"{indent}{line}")
-            line = ""
-        line = f"{line}   {word}" if line else word
-    if line:
-        tell(f"{indent}{line}")
 
 
 def _summary(code: "DeviceCode") -> str:

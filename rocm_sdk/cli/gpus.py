@@ -93,7 +93,10 @@ def run(options: "Namespace") -> int:
         }
         print(json.dumps(content, indent=2))
     elif options.query is not None:
-        print_query(gpus, options)
+        names = _queried(options)
+        lines = [] if options.format == "csv,noheader" else [",".join(names)]
+        lines += [",".join(_field_text(gpu, name) for name in names) for gpu in gpus]
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
     elif options.all:
         _print_all(gpus)
     else:
@@ -232,14 +235,6 @@ def wrong_query(options: "Namespace") -> tuple[str, str] | None:
                 name, known
             ) or f"name one of {', '.join(known)}"
     return None
-
-
-def print_query(gpus: "Iterable[Gpu]", options: "Namespace") -> None:
-    """Print a line for each GPU. Sizes are bytes, an unknown value is empty."""
-    names = _queried(options)
-    lines = [] if options.format == "csv,noheader" else [",".join(names)]
-    lines += [",".join(_field_text(gpu, name) for name in names) for gpu in gpus]
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 def _queried(options: "Namespace") -> list[str]:

@@ -110,7 +110,25 @@ def _branches(  # noqa: PLR0917
 ) -> Iterator[Branch]:
     """Yield the files of a word, then the libraries of the SDK that they open by name. The caller adds to `seen`."""
     for file in files:
-        yield _branch(subject, file, below, seen)
+        site = current().site
+        found = _found(file)
+        bundled, led_to = (
+            [need.path for need in found if need.place == place and need.path is not None] for place in _BESIDE
+        )
+        needs = frozenset(str(need.path) for need in found if need.place == "SDK")
+        members = tuple(dict.fromkeys((*bundled, *led_to, *below(needs))))
+        brings = tuple(_file(subject, path, site) for path in members if path not in seen | {file.path, *bundled})
+        own = _file(subject, file.path, site)
+        step = FileStep(
+            path=own.path,
+            soname=file.soname,
+            reason=_reason(subject, file, {each.path for each in brings}),
+            members=tuple(_file(subject, path, site).path for path in (file.path, *members)),
+            needed=tuple(_file(subject, str(need.path), site).path for need in found if need.place in _WITH_IT),
+            outside=tuple(need.name for need in found if need.place == "system"),
+            missing=tuple(dict.fromkeys(each.name for each in file.unfound)),
+        )
+        yield Branch(step, own, brings, None)
     for name in opens.names:
         path = None if name in opens.absent else rocm_sdk.locate(rows_of(name)[0][0]).path
         only = without.get(name)
@@ -148,29 +166,6 @@ def _opened(reason: str, path: str, below: _Below, seen: set[str]) -> Branch:
         requested=False,
     )
     return Branch(step, file_at(path, site), brings, None)
-
-
-def _branch(subject: "Subject", file: "HostFile", below: _Below, seen: set[str]) -> Branch:
-    """Return a file with the files that it brings and no branch before it does."""
-    site = current().site
-    found = _found(file)
-    bundled, led_to = (
-        [need.path for need in found if need.place == place and need.path is not None] for place in _BESIDE
-    )
-    needs = frozenset(str(need.path) for need in found if need.place == "SDK")
-    members = tuple(dict.fromkeys((*bundled, *led_to, *below(needs))))
-    brings = tuple(_file(subject, path, site) for path in members if path not in seen | {file.path, *bundled})
-    own = _file(subject, file.path, site)
-    step = FileStep(
-        path=own.path,
-        soname=file.soname,
-        reason=_reason(subject, file, {each.path for each in brings}),
-        members=tuple(_file(subject, path, site).path for path in (file.path, *members)),
-        needed=tuple(_file(subject, str(need.path), site).path for need in found if need.place in _WITH_IT),
-        outside=tuple(need.name for need in found if need.place == "system"),
-        missing=tuple(dict.fromkeys(each.name for each in file.unfound)),
-    )
-    return Branch(step, own, brings, None)
 
 
 def _found(file: "HostFile") -> "list[HostNeed]":

@@ -72,7 +72,12 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         differences = _check_tree(installation, tree, recorder)
         if all(each.code != "E-DEVEL-002" for each in differences) and not is_current(installation.site, tree):
             recorder.bad("W-DEVEL-007", tree)
-        _check_cmake(installation, tree, differences, recorder)
+        paths = sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True))
+        _check_texts(installation, tree, paths, recorder)
+        owner = installation.distribution(layout.DISTRIBUTION)
+        lost = [each.path for each in differences if each.path is not None]
+        facts = owner.facts if owner is not None else {}
+        check_tree(tree, lost, facts, recorder, is_whole=not differences)
         _check_compiler(installation, tree, recorder, options)
         _check_clang_of_the_system(tree, recorder, options)
 
@@ -96,19 +101,6 @@ def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> list[
     if not differences:
         recorder.good("every file of the development tree")
     return differences
-
-
-def _check_cmake(installation: Installed, tree: str, differences: list[Problem], recorder: Recorder) -> None:
-    """Check the texts of the packages, and that the tree has what these require.
-
-    differences: the differences from the tree's manifest.
-    """
-    paths = sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True))
-    _check_texts(installation, tree, paths, recorder)
-    owner = installation.distribution(layout.DISTRIBUTION)
-    facts = owner.facts if owner is not None else {}
-    lost = [each.path for each in differences if each.path is not None]
-    check_tree(tree, lost, facts, recorder, is_whole=not differences)
 
 
 def _check_texts(installation: Installed, tree: str, paths: list[str], recorder: Recorder) -> None:
