@@ -11,6 +11,12 @@ from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import Row, read_record, row_of
 
 
+class AdoptionError(RocmSdkError):
+    """The error for an environment that does not allow an adoption, or a file that cannot be restored."""
+
+    code = "E-PKG-006"
+
+
 class Installed(NamedTuple):
     """A distribution: its directory `NAME-VERSION.dist-info` in `site`, and the rows of its RECORD."""
 
@@ -73,9 +79,3 @@ def holds(path: Path, expected: Row) -> bool:
         return row_of(expected.path, path.read_bytes())[1:] == expected[1:]
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False
-
-
-class AdoptionError(RocmSdkError):
-    """The error for an environment that does not allow an adoption, or a file that cannot be restored."""
-
-    code = "E-PKG-006"

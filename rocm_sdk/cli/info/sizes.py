@@ -22,6 +22,29 @@ _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _NUMBERS = frozenset({"size", "GPU code", "decompressed", "images"})
 
 
+class PackageSize(NamedTuple):
+    """A distribution: the bytes of the files that its RECORD lists, and of the GPU code in them."""
+
+    name: str
+    version: str
+    size: int
+    code: int
+
+
+class Sizes(NamedTuple):
+    """The sizes of an SDK. `code` is the size in files, which may be compressed, `plain` the same decompressed.
+
+    gpus: the targets of this machine's GPUs, for which `used` of the targets counts.
+    """
+
+    packages: tuple[PackageSize, ...]
+    libraries: tuple[_native.LibraryCoverage, ...]  # the libraries with GPU code, the largest first
+    targets: tuple[_native.CoveredTarget, ...]  # by name
+    code: int
+    plain: int
+    gpus: tuple[str, ...]
+
+
 def print_sizes(*, for_programs: bool) -> int:
     """Print the sizes, and return status 0."""
     found = sizes()
@@ -88,29 +111,6 @@ def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None
     if rows:
         tell_table(headings, rows, _NUMBERS)
         tell("")
-
-
-class PackageSize(NamedTuple):
-    """A distribution: the bytes of the files that its RECORD lists, and of the GPU code in them."""
-
-    name: str
-    version: str
-    size: int
-    code: int
-
-
-class Sizes(NamedTuple):
-    """The sizes of an SDK. `code` is the size in files, which may be compressed, `plain` the same decompressed.
-
-    gpus: the targets of this machine's GPUs, for which `used` of the targets counts.
-    """
-
-    packages: tuple[PackageSize, ...]
-    libraries: tuple[_native.LibraryCoverage, ...]  # the libraries with GPU code, the largest first
-    targets: tuple[_native.CoveredTarget, ...]  # by name
-    code: int
-    plain: int
-    gpus: tuple[str, ...]
 
 
 def sizes() -> Sizes:

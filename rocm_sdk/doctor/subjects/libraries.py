@@ -168,6 +168,9 @@ def _is_name_to_preload(first: SharedObject, other: SharedObject) -> bool:
 
 # ---- loading
 
+# Outcome of a process that a constructor ended -> code of the problem.
+_ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
+
 
 def _load(
     installation: Installed,
@@ -222,7 +225,3 @@ def _load(
                 output=output,
                 **driver,
             )
-
-
-# Outcome of a process that a constructor ended -> code of the problem.
-_ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
