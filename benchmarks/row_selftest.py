@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from rocm_sdk.doctor.loading import load_all
+from rocm_sdk.doctor.load_results import load_all
 from rocm_sdk.installed.view import at
 
 from .figures import Figure, Target, figure, in_turn, ratio

@@ -36,7 +36,7 @@ def _run(arguments: "list[str] | None") -> int:
 
         return run(arguments)
     except Exception as error:
-        from .base.shadowing import shadow_behind
+        from .base.shadow import shadow_behind
 
         shadow = shadow_behind(error)
         if shadow is None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pytest
 
 from rocm_sdk._native import soname_releases
-from rocm_sdk.base.starting import Done, find_program, run
+from rocm_sdk.base.processes import Done, find_program, run
 
 __all__ = ["SampleSdk", "sample_rocm_sdk", "write_sample_sdk"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rocm_sdk.base.removing import remove_directory
+from rocm_sdk.base.removal import remove_directory
 
 
 def make_deep(directory: Path, depth: int) -> None:

@@ -22,7 +22,7 @@ from sample_machine import machine_of
 from sample_prefix import sound_stage
 from sample_site import clean_environment, compile_library
 
-from rocm_sdk.base import starting
+from rocm_sdk.base import processes
 from rocm_sdk_build.building.artifacts import build
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.packages.wish import Wish
@@ -176,19 +176,19 @@ def test_the_ways_to_start_a_python(
     monkeypatch.setenv("PYTHONPATH", f":{tmp_path}:.")
     for name, value in safe_path.items():
         monkeypatch.setenv(name, value)
-    asked = starting.run(starting.question(sys.executable, f"{IMPORTS}\nprint(sys.argv[1:])", "a"))
+    asked = processes.run(processes.question(sys.executable, f"{IMPORTS}\nprint(sys.argv[1:])", "a"))
     assert asked == (0, "['a']\n", "")
-    own = starting.run(starting.own_code(f"{IMPORTS}, only_there\nprint(sys.argv[1:], '' in sys.path)", "b"))
+    own = processes.run(processes.own_code(f"{IMPORTS}, only_there\nprint(sys.argv[1:], '' in sys.path)", "b"))
     assert own == (0, "['b'] False\n", "")
     for how in ({}, {"python": sys.executable, "minor": sys.version_info[1]}):
-        assert starting.run(starting.module_command("only_there", **how)) == (0, "it runs\n", "")
+        assert processes.run(processes.module_command("only_there", **how)) == (0, "it runs\n", "")
     assert lines_of(ran) == []
 
 
 def test_the_environment_of_an_interpreter_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """With PYTHONINSPECT, Python 3.10 imports readline from the current directory before the first line."""
     monkeypatch.setenv("PYTHONINSPECT", "1")
-    assert "PYTHONINSPECT" not in starting.environment()
+    assert "PYTHONINSPECT" not in processes.environment()
 
 
 def test_a_library_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,8 +199,8 @@ def test_a_library_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     for entries in ("", ":/nowhere", "/nowhere::/nowhere", ".", "/nowhere;./", "named/.."):
         monkeypatch.setenv("LD_LIBRARY_PATH", f"{entries}:{tmp_path}/named")
-        found = starting.run(
-            starting.own_code("import ctypes; ctypes.CDLL('libnamed.so'); ctypes.CDLL('libplanted.so')")
+        found = processes.run(
+            processes.own_code("import ctypes; ctypes.CDLL('libnamed.so'); ctypes.CDLL('libplanted.so')")
         )
         assert (found.returncode, "libplanted.so: cannot open" in found.stderr) == (1, True), found.stderr
 
@@ -209,20 +209,20 @@ def test_a_library_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_no_program_of_a_relative_entry(planted: Path, ran: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     monkeypatch.chdir(planted)
     monkeypatch.setenv("PATH", path)
-    assert starting.find_program("uv") is None
+    assert processes.find_program("uv") is None
     with pytest.raises(FileNotFoundError, match="uv"):
-        starting.run(["uv"])
+        processes.run(["uv"])
     with pytest.raises(FileNotFoundError, match="uv"):
-        starting.become(["uv"], os.environb)
+        processes.become(["uv"], os.environb)
     monkeypatch.setenv("PATH", f"{path}:{planted}")
-    assert starting.find_program("uv") == str(planted / "uv")
+    assert processes.find_program("uv") == str(planted / "uv")
     assert lines_of(ran) == []
 
 
 def test_a_path_is_what_the_user_chose(planted: Path, ran: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(planted)
-    assert starting.find_program("./uv") == str(planted / "uv")
-    assert starting.run(["./uv"]).returncode == 7
+    assert processes.find_program("./uv") == str(planted / "uv")
+    assert processes.run(["./uv"]).returncode == 7
     assert len(lines_of(ran)) == 1
 
 

@@ -45,8 +45,8 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "problems": {"base", "installed"},
     "fit": {"base", "installed", "problems", "terminal"},
     "index": {"base", "fit", "installed", "terminal"},
-    "devel": {"base", "installed", "problems", "terminal"},
-    "_devel": {"base", "devel", "installed", "terminal"},
+    "devel": {"base", "installed", "problems"},
+    "_devel": {"devel"},
     "doctor": {
         "adoption",
         "base",
@@ -62,7 +62,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
         *("problems", "terminal"),
     },
     "__main__": {"base", "cli"},
-    "_pyinstaller": {"base", "installed"},
+    "_pyinstaller": {"installed"},
     "testing": {"base"},
 }
 

@@ -16,8 +16,8 @@ from other_user import USER, OtherUser
 from own_mounts import mounted
 from system_programs import find
 
-from rocm_sdk.adoption.errors import AdoptionError
-from rocm_sdk.base.locking import Purpose, held
+from rocm_sdk.adoption.distribution import AdoptionError
+from rocm_sdk.base.file_lock import Purpose, held
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building import debian
 
@@ -173,7 +173,7 @@ def test_a_group_that_the_owner_is_not_in(open_directory: Path, other_user: Othe
     os.chown(open_directory, USER, 7)
     open_directory.chmod(0o775)
     code = (
-        "import os, sys; os.umask(0); from rocm_sdk.base.locking import Purpose, held\n"
+        "import os, sys; os.umask(0); from rocm_sdk.base.file_lock import Purpose, held\n"
         "with held(Purpose('', OSError), sys.argv[1], 0, print): pass"
     )
     lock = open_directory / "lock"

@@ -12,7 +12,7 @@ from programs import completed
 from sample_site import CORE, Site, clean_environment
 
 from rocm_sdk.errors import LibraryAccessError
-from rocm_sdk.installed.walking import DEPTH_LIMIT, walk
+from rocm_sdk.installed.directory_walk import DEPTH_LIMIT, walk
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
 REFUSAL = f"directories lie in each other more than {DEPTH_LIMIT} deep"

@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
 
 def _run(arguments: Sequence[str], program: str) -> int:
     import rocm_sdk
+    from rocm_sdk.base.given import given
     from rocm_sdk.terminal.output import (
         complain,
         end_without_output,
@@ -34,7 +35,7 @@ def _run(arguments: Sequence[str], program: str) -> int:
         status_of,
         status_of_system_error,
     )
-    from rocm_sdk.terminal.output_options import given, open_standard_streams, take_output_options
+    from rocm_sdk.terminal.output_options import open_standard_streams, take_output_options
 
     open_standard_streams()
     given.program = program
@@ -71,9 +72,9 @@ def _run_command(options: argparse.Namespace) -> int:
     """Return the status of a command, which tells of its steps, and which a signal can end at any time."""
     import logging
 
+    from rocm_sdk.base.given import given
     from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.base.value_text import harmless
-    from rocm_sdk.terminal.output_options import given
 
     def is_shown(record: logging.LogRecord) -> bool:
         # The message may hold the content of a file.

@@ -11,7 +11,7 @@
 #include "device_code/tables.h"
 
 enum {
-    DEPTH_LIMIT = 128,    /* as of rocm_sdk/installed/walking.py */
+    DEPTH_LIMIT = 128,    /* as of rocm_sdk/installed/directory_walk.py */
     NAME_LIMIT = 1 << 21, /* a ROCm with its compiler and headers has 40,000 */
 };
 

@@ -19,15 +19,14 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from rocm_sdk.base.file_lock import Purpose, held, holder_of
 from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of
-from rocm_sdk.base.locking import Purpose, held, holder_of
 from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.base.value_text import harmless
 from rocm_sdk.installed.record import record_text, row_of
 
 from . import metadata, own_files
-from .distribution import Installed, find, holds, rows_in
-from .errors import AdoptionError
+from .distribution import AdoptionError, Installed, find, holds, rows_in
 from .state import (
     OURS,
     SITE,
@@ -97,7 +96,14 @@ def undo(site: Path = SITE) -> Adoption:
         if ours is not None and own_record in kept:
             _give_back(ours, theirs, kept)
         for name in kept:
-            _put_back(theirs, name)
+            directory, inner = _place(theirs.site, name)
+            copy = theirs.name_of(f"{_KEPT}/{quote(name, safe='')}")
+            with (
+                parent_inside(str(theirs.site), copy) as (source, kept_name),
+                parent_inside(str(directory), inner, make_mode=0o777) as (target, last),
+            ):
+                os.rename(kept_name, last, src_dir_fd=source, dst_dir_fd=target)
+                os.fsync(target)
             _remove_compiled(site, name)
         with suppress(FileNotFoundError), parent_inside(str(site), theirs.name_of(_KEPT)) as (parent, last):
             os.rmdir(last, dir_fd=parent)
@@ -148,15 +154,6 @@ def _give_command_back(ours: Installed) -> tuple[str, str]:
     return name, whole
 
 
-def _take_command_back(ours: Installed) -> None:
-    whole = ours.name_of(WHOLE_ENTRY_POINTS)
-    content = _read(ours.site / whole)
-    if content is not None:
-        _replace(ours.site, ours.name_of("entry_points.txt"), content)
-        with parent_inside(str(ours.site), whole) as (parent, last):
-            os.unlink(last, dir_fd=parent)
-
-
 def _listed_by_ours(site: Path) -> list[str]:
     ours = find(site, OURS)
     return [] if ours is None else list(ours.rows_by_name())
@@ -173,17 +170,6 @@ def _kept_names(theirs: Installed) -> list[str]:
             raise _not_kept(theirs.dist_info / _KEPT / quoted)
         names.append(name)
     return names
-
-
-def _put_back(theirs: Installed, name: str) -> None:
-    directory, inner = _place(theirs.site, name)
-    kept = theirs.name_of(f"{_KEPT}/{quote(name, safe='')}")
-    with (
-        parent_inside(str(theirs.site), kept) as (source, kept_name),
-        parent_inside(str(directory), inner, make_mode=0o777) as (target, last),
-    ):
-        os.rename(kept_name, last, src_dir_fd=source, dst_dir_fd=target)
-        os.fsync(target)
 
 
 def _place(site: Path, name: str) -> tuple[Path, str]:
@@ -243,7 +229,14 @@ def _keep_and_release(theirs: Installed, released: tuple[str, ...], overwritten:
     replaced = [*edited, *(name for name in overwritten if (theirs.site / name).is_file())]
     if not replaced and not released:
         return
-    kept = _keep(theirs, [theirs.name_of("RECORD"), *replaced])
+    for name in [theirs.name_of("RECORD"), *replaced]:
+        copy = theirs.name_of(f"{_KEPT}/{quote(name, safe='')}")
+        if not (theirs.site / copy).exists():  # an earlier call may have kept it
+            source = theirs.site / name
+            _replace(theirs.site, copy, source.read_bytes(), is_program=bool(source.stat().st_mode & stat.S_IXUSR))
+    with parent_inside(str(theirs.site), theirs.name_of(_KEPT)) as (parent, _):
+        os.fsync(parent)
+    kept = [theirs.name_of(f"{_KEPT}/{name}") for name in _names_in(theirs)]
     gone = {*released, *edited, *kept}
     rows = [row for name, row in theirs.rows_by_name().items() if name not in gone]
     rows += [row_of(name, text) for name, text in edited.items()]
@@ -251,18 +244,6 @@ def _keep_and_release(theirs: Installed, released: tuple[str, ...], overwritten:
     _replace(theirs.site, theirs.name_of("RECORD"), record_text(rows).encode())
     for name, text in edited.items():
         _replace(theirs.site, name, text)
-
-
-def _keep(theirs: Installed, names: list[str]) -> list[str]:
-    """Copy files to where undo() finds them, unless an earlier call did. Return the names of all kept files."""
-    for name in names:
-        copy = theirs.name_of(f"{_KEPT}/{quote(name, safe='')}")
-        if not (theirs.site / copy).exists():
-            source = theirs.site / name
-            _replace(theirs.site, copy, source.read_bytes(), is_program=bool(source.stat().st_mode & stat.S_IXUSR))
-    with parent_inside(str(theirs.site), theirs.name_of(_KEPT)) as (parent, _):
-        os.fsync(parent)
-    return [theirs.name_of(f"{_KEPT}/{name}") for name in _names_in(theirs)]
 
 
 def _names_in(theirs: Installed) -> list[str]:
@@ -296,7 +277,12 @@ def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
     """List all our files again. The wrapper of the command may be one that another installer wrote."""
     rows = tuple(row_of(row.path, contents[name]) if name in contents else row
                  for name, row in ours.rows_by_name().items())  # fmt: skip
-    _take_command_back(ours)
+    entries = ours.name_of(WHOLE_ENTRY_POINTS)
+    text = _read(ours.site / entries)
+    if text is not None:
+        _replace(ours.site, ours.name_of("entry_points.txt"), text)
+        with parent_inside(str(ours.site), entries) as (parent, last):
+            os.unlink(last, dir_fd=parent)
     current = (ours.dist_info / "RECORD").read_bytes()
     whole = _read(ours.dist_info / WHOLE_RECORD) or current
     content = whole if rows == ours.rows else record_text(rows).encode()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rocm_sdk.base.value_text import harmless
 
-from .errors import AdoptionError
+from .distribution import AdoptionError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

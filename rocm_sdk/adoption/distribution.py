@@ -6,10 +6,15 @@ import posixpath
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import Row, read_record, row_of
 
-from .errors import AdoptionError
+
+class AdoptionError(RocmSdkError):
+    """The error for an environment that does not allow an adoption, or a file that cannot be restored."""
+
+    code = "E-PKG-006"
 
 
 class Installed(NamedTuple):

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from .errors import AdoptionError
+from .distribution import AdoptionError
 
 _ARCHIVE = Path(__file__).with_name("own_files.zip")
 _CALL = "from rocm_sdk.__main__ import main"

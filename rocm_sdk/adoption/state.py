@@ -10,8 +10,7 @@ from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.installed.record import Row
 
 from . import metadata, own_files
-from .distribution import Installed, find, holds, rows_in
-from .errors import AdoptionError
+from .distribution import AdoptionError, Installed, find, holds, rows_in
 
 THEIRS = "rocm"
 OURS = "rocm_sdk_loader"

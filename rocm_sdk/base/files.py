@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _CHUNK = 1 << 20  # bytes
+_KERNEL_LIMIT = 1 << 16  # bytes
 
 
 class NotAFileError(OSError):
@@ -77,3 +78,16 @@ def names_in(directory: str) -> list[str]:
 def is_below(path: str, directory: str) -> bool:
     """Return whether a path is the directory, or in it. Both are normalised."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def kernel_path(name: str) -> str:
+    """Return the path of a file of the kernel, below ROCM_SDK_ROOTFS if that is set. name: without the first slash."""
+    return f"{os.environ.get('ROCM_SDK_ROOTFS', '').rstrip('/')}/{name}"
+
+
+def kernel_text(name: str) -> str | None:
+    """Read a file of the kernel, without the line break at its end. Return None if it cannot be read."""
+    try:
+        return read_beginning(kernel_path(name), _KERNEL_LIMIT).decode("utf-8", errors="backslashreplace").rstrip("\n")
+    except OSError:
+        return None

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from .removing import remove
+from .removal import remove
 
 if TYPE_CHECKING:
     from types import FrameType

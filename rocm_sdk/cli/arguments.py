@@ -1,5 +1,13 @@
-"""The values of options, as argparse's `type` takes them. A plain call does not import argparse."""
+"""The values of options, as argparse's `type` takes them, and the words that name one that lacks.
 
+A plain call does not import argparse.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EXAMPLE_GPU = "gfx1151"
 _LARGEST_PROCESS = (1 << 31) - 1  # of pid_t
 
 
@@ -33,3 +41,13 @@ def _seconds(text: str, least: float) -> float:
     if not least <= seconds <= 1e6:  # NaN neither
         raise ArgumentTypeError(f"not a number of seconds, {least:g} or more: {text}")
     return seconds
+
+
+def with_gpu(typed: "Sequence[str]") -> str:
+    """Return the fix: the command that was typed, with a GPU in the place of what was named. typed: its words."""
+    from rocm_sdk.base.value_text import quoted_for_shell
+
+    behind = zip(["", *typed], typed, strict=False)  # each word with the one before it
+    others = [word for before, word in behind if "--gpu" not in (before, word.partition("=")[0])]
+    words = " ".join(map(quoted_for_shell, others))
+    return f"name it: rocm-sdk {words} --gpu GPU  # its target or product, such as {EXAMPLE_GPU} or MI300X"

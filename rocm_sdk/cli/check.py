@@ -7,7 +7,7 @@ import sys
 
 from rocm_sdk.terminal.output import SaidFixes, complain, tell, tell_fix, tell_wrapped
 
-from .checking import add_against, chosen_gpus, is_directory, print_code
+from .check_parts import add_against, chosen_gpus, is_directory, print_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,21 +87,16 @@ def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options
     if gpus:
         print_code(verdict.code, gpus, products)
         if not options.gpu:
-            _point_to_health()
+            from rocm_sdk._native import gpu_health
+            from rocm_sdk.base.value_text import counted
+
+            count = sum(problem is not None for *_, problem in gpu_health())
+            if count:  # of which the verdict says nothing
+                tell(f"condition of the GPUs: {counted(count, 'problem')}, see: rocm-sdk gpus --health")
     else:
-        from rocm_sdk.base.example_gpu import with_gpu
+        from .arguments import with_gpu
 
         complain("no GPU to check", with_gpu(options.typed))
-
-
-def _point_to_health() -> None:
-    """Print a line if something is wrong with the condition of this machine's GPUs; the verdict is not about that."""
-    from rocm_sdk._native import gpu_health
-    from rocm_sdk.base.value_text import counted
-
-    count = sum(problem is not None for *_, problem in gpu_health())
-    if count:
-        tell(f"condition of the GPUs: {counted(count, 'problem')}, see: rocm-sdk gpus --health")
 
 
 def _status(answers: "Iterable[bool | None]") -> int:

@@ -5,16 +5,12 @@ import sys
 from rocm_sdk import _native
 from rocm_sdk.terminal.output import complain
 
-from .checking import add_against, chosen_gpus, is_best_effort, is_directory, print_code
+from .check_parts import add_against, chosen_gpus, is_best_effort, is_directory, print_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rocm_sdk._native import LibraryCoverage
-    from rocm_sdk.fit.code_verdict import CodeVerdict
-    from rocm_sdk.installed.view import Installed
-    from rocm_sdk.problems import Problem
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
 DESCRIPTION = """\
@@ -44,9 +40,9 @@ def run(options: "Namespace") -> int:
         return 2
     names, products = chosen_gpus(options.gpu)
     if not names:
-        from rocm_sdk.base.example_gpu import with_gpu
         from rocm_sdk.fit.wsl import explained
 
+        from .arguments import with_gpu
         from .gpus import each_once
 
         causes = "; ".join(found.cause for found in each_once(explained(_native.check_gpu_access())))
@@ -58,9 +54,42 @@ def run(options: "Namespace") -> int:
     verdict = judge_code(directories, tuple(names), installed, unofficial=options.unofficial, has_comgr=has_comgr)
     if options.gpu is None or options.gpu == ["machine"]:
         verdict = as_counted(verdict, tuple(names))
-    verdict = verdict._replace(problems=(*verdict.problems, *_known_faults(names, options, installed)))
+    gpus = _native.gpus() if options.gpu is None or "machine" in options.gpu else ()
+    processors = {name.partition(":")[0] for name in names} | {gpu.real_processor for gpu in gpus}
+    from rocm_sdk.fit.known_faults import known_faults
+
+    verdict = verdict._replace(
+        problems=(*verdict.problems, *known_faults(processors, installed.version if installed is not None else None))
+    )
     if options.json:
-        _print_json(verdict, names, products)
+        import json
+
+        found = verdict.coverage
+        content: dict[str, object] = {
+            "schema": _SCHEMA,
+            "gpus": [
+                {
+                    "target": name,
+                    "name": products[index],
+                    "libraries": [
+                        {"name": library.name, "files": library.files, **_fields(library.gpus[index])}
+                        for library in found.libraries
+                    ],
+                    "problems": [each.as_document() for each in verdict.lacks[index]],
+                }
+                for index, name in enumerate(names)
+            ],
+            "targets": [_fields(each) for each in found.targets],
+            "faults": [_fields(each) for each in found.faults],
+            "problems": [each.as_document() for each in verdict.problems],
+            "comgr_translates_spirv": verdict.translates,
+        }
+        if is_best_effort(found):
+            from rocm_sdk.fit.comgr import comgr_tries_other_processors
+
+            content["comgr_tries_other_processors"] = comgr_tries_other_processors()
+        json.dump(content, sys.stdout, indent=2)
+        sys.stdout.write("\n")
     else:
         print_code(verdict, names, products)
     faults = verdict.coverage.faults
@@ -71,46 +100,5 @@ def run(options: "Namespace") -> int:
     return 1 if faults or not all(verdict.runs) else 0
 
 
-def _known_faults(names: "list[str]", options: "Namespace", installed: "Installed | None") -> "tuple[Problem, ...]":
-    """Return what the GPUs are known to compute wrongly: the machine's as they are, too."""
-    gpus = _native.gpus() if options.gpu is None or "machine" in options.gpu else ()
-    processors = {name.partition(":")[0] for name in names} | {gpu.real_processor for gpu in gpus}
-    from rocm_sdk.fit.known_faults import known_faults
-
-    return known_faults(processors, installed.version if installed is not None else None)
-
-
-def _print_json(verdict: "CodeVerdict", names: list[str], products: list[str]) -> None:
-    import json
-
-    found = verdict.coverage
-    content: dict[str, object] = {
-        "schema": _SCHEMA,
-        "gpus": [
-            {
-                "target": name,
-                "name": products[index],
-                "libraries": [_document(library, index) for library in found.libraries],
-                "problems": [each.as_document() for each in verdict.lacks[index]],
-            }
-            for index, name in enumerate(names)
-        ],
-        "targets": [_fields(each) for each in found.targets],
-        "faults": [_fields(each) for each in found.faults],
-        "problems": [each.as_document() for each in verdict.problems],
-        "comgr_translates_spirv": verdict.translates,
-    }
-    if is_best_effort(found):
-        from rocm_sdk.fit.comgr import comgr_tries_other_processors
-
-        content["comgr_tries_other_processors"] = comgr_tries_other_processors()
-    json.dump(content, sys.stdout, indent=2)
-    sys.stdout.write("\n")
-
-
 def _fields(value: object) -> dict[str, object]:
     return {name: getattr(value, name) for name in value.__match_args__}  # type: ignore[attr-defined]
-
-
-def _document(library: "LibraryCoverage", index: int) -> dict[str, object]:
-    return {"name": library.name, "files": library.files, **_fields(library.gpus[index])}

@@ -7,7 +7,6 @@ from rocm_sdk.terminal.output import complain, complain_of, status_of, tell
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable
 
     from rocm_sdk._native import DeviceCode
 
@@ -39,18 +38,15 @@ def run(options: "Namespace") -> int:
     Return status 1 if a file cannot be read, or none has GPU code.
     """
     from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk.fit.code.found_code import code_in
     from rocm_sdk.fit.code.options import is_asked_for, misuse
-    from rocm_sdk.fit.code.search import code_in
 
     wrong = misuse(options)
     if wrong is not None:
         complain(wrong)
         return 2
     if is_asked_for(options):
-        from .code_rewrite import rewrite_all
-
-        return rewrite_all(options)
-
+        return _rewrite_all(options)
     found: list[DeviceCode] = []
     status = 0
     for name in options.files:
@@ -65,7 +61,10 @@ def run(options: "Namespace") -> int:
         if len(found) == before and not status:
             complain(f"{name}: no file with GPU code is in it")
     if options.json:
-        _print_json(found)
+        import json
+
+        json.dump({"schema": _SCHEMA, "files": [_document(code) for code in found]}, sys.stdout, indent=2)
+        sys.stdout.write("\n")
     return status or (0 if any(code.targets or code.kernel_name for code in found) else 1)
 
 
@@ -75,40 +74,35 @@ def _tell(code: "DeviceCode", name: str | None, *, is_first: bool) -> None:
     name: None for programs, which get it all at the end.
     """
     if name is not None:
-        _print_code(code, name, is_first=is_first)
+        from rocm_sdk.base.value_text import size_text
+
+        shown, indent = code.path, ""
+        if code.path != name:
+            if is_first:
+                tell(name)
+            shown, indent = code.path.removeprefix(f"{name.rstrip('/')}/"), "  "
+        tell(f"{indent}{shown}   {size_text(code.size)}   {_summary(code)}")
+        indent += "  "
+        if code.kernel_name is not None:
+            tell(f"{indent}{code.kernel_name} in {', '.join(code.kpack_paths)}")
+        if code.history is not None:
+            from rocm_sdk.fit.code.note import describe_history, read_history
+
+            tell(f"{indent}rewritten: {describe_history(read_history(code.history))}")
+        line = ""
+        for target in code.targets:
+            word = f"{target.target or 'unknown target'} {size_text(target.size)}"
+            if line and len(line) + 3 + len(word) > _WIDTH:
+                tell(f"{indent}{line}")
+                line = ""
+            line = f"{line}   {word}" if line else word
+        if line:
+            tell(f"{indent}{line}")
     if code.kind == "ELF file" and code.stored_size > _NEARLY_TOO_LARGE:
         from rocm_sdk.problems import problem
 
         warning = problem("W-CODE-005", code.path, found=code.stored_size)
         complain(f"{warning.title}: {warning.cause} [{warning.code}]", warning.fix)
-
-
-def _print_code(code: "DeviceCode", name: str, *, is_first: bool) -> None:
-    """Print the lines of a file. A file in a directory or archive, `name`, stands below it."""
-    from rocm_sdk.base.value_text import size_text
-
-    shown, indent = code.path, ""
-    if code.path != name:
-        if is_first:
-            tell(name)
-        shown, indent = code.path.removeprefix(f"{name.rstrip('/')}/"), "  "
-    tell(f"{indent}{shown}   {size_text(code.size)}   {_summary(code)}")
-    indent += "  "
-    if code.kernel_name is not None:
-        tell(f"{indent}{code.kernel_name} in {', '.join(code.kpack_paths)}")
-    if code.history is not None:
-        from rocm_sdk.fit.code.note import describe_history, read_history
-
-        tell(f"{indent}rewritten: {describe_history(read_history(code.history))}")
-    line = ""
-    for target in code.targets:
-        word = f"{target.target or 'unknown target'} {size_text(target.size)}"
-        if line and len(line) + 3 + len(word) > _WIDTH:
-            tell(f"{indent}{line}")
-            line = ""
-        line = f"{line}   {word}" if line else word
-    if line:
-        tell(f"{indent}{line}")
 
 
 def _summary(code: "DeviceCode") -> str:
@@ -118,24 +112,13 @@ def _summary(code: "DeviceCode") -> str:
         return "its GPU code was removed: a separated debug file?" if code.removed else "no GPU code"
     from rocm_sdk.base.value_text import counted, size_text
 
-    count = counted(len(code.bundles), _kind(code))
+    kinds = {bundle.container for bundle in code.bundles}
+    names = {"none": "code object", "offload binary": "offload record", "kpack archive": "kpack archive"}
+    count = counted(len(code.bundles), names.get(kinds.pop(), "bundle") if len(kinds) == 1 else "bundle")
     if code.compressed_count == 0:
         return f"{count}, not compressed"
     which = "" if code.compressed_count == len(code.bundles) else f" {code.compressed_count}"
     return f"{count},{which} compressed: {size_text(code.stored_size)} hold {size_text(code.plain_size)}"
-
-
-def _kind(code: "DeviceCode") -> str:
-    kinds = {bundle.container for bundle in code.bundles}
-    names = {"none": "code object", "offload binary": "offload record", "kpack archive": "kpack archive"}
-    return names.get(kinds.pop(), "bundle") if len(kinds) == 1 else "bundle"
-
-
-def _print_json(found: "Iterable[DeviceCode]") -> None:
-    import json
-
-    json.dump({"schema": _SCHEMA, "files": [_document(code) for code in found]}, sys.stdout, indent=2)
-    sys.stdout.write("\n")
 
 
 def _document(value: object) -> object:
@@ -144,3 +127,24 @@ def _document(value: object) -> object:
     if fields is not None:
         return {name: _document(getattr(value, name)) for name in fields}
     return [_document(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _rewrite_all(options: "Namespace") -> int:
+    """Run rocm-sdk-build, and return its exit status; 1 if it is not installed. The loader only reads."""
+    import signal
+
+    from rocm_sdk.base.processes import run_shown
+    from rocm_sdk.fit.code.build_command import NotInstalledError, build_command
+    from rocm_sdk.fit.code.options import words_of
+    from rocm_sdk.terminal.output import end_without_output
+    from rocm_sdk.terminal.output_options import given_words
+
+    try:
+        command = build_command("code", *given_words(), *words_of(options))
+    except NotInstalledError as error:
+        complain(f"new files are not written: {error}", error.fix)
+        return 1
+    status = run_shown(command)
+    if status == -signal.SIGPIPE:
+        return end_without_output(BrokenPipeError())
+    return status if status >= 0 else 128 - status

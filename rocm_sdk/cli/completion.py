@@ -1,6 +1,6 @@
 """The command `rocm-sdk completion SHELL`, which prints the script with which a shell completes this command."""
 
-from rocm_sdk.terminal.completion import SHELLS, Values, gpus, machine_and_gpus, script, shortnames
+from rocm_sdk.terminal.completion_script import SHELLS, Values, gpus, machine_and_gpus, script, shortnames
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _chosen_gpus() -> list[str]:
 
 
 def _layers() -> list[str]:
-    from rocm_sdk.fit.gpu_choice import LAYERS
+    from rocm_sdk.cli.gpu_option import LAYERS
 
     return list(LAYERS)
 

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterable
 
-from rocm_sdk.base.starting import question, run
+from rocm_sdk.base.processes import question, run
 
 _SECONDS = 20
 _PROGRAM = """

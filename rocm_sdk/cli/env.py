@@ -3,12 +3,12 @@
 import os
 
 from rocm_sdk._native import locate, package_directory
-from rocm_sdk.base.example_gpu import EXAMPLE_GPU
 from rocm_sdk.base.left_variables import may_lead_out
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.terminal.output import complain
 
+from .arguments import EXAMPLE_GPU
 from .gpu_option import add_gpu_options, chosen_variables, is_misused
 from .path import directory_in
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
-    from rocm_sdk.terminal.reporter import Reporter
+    from rocm_sdk.base.reporter import Reporter
 
 EXAMPLE = 'eval "$(rocm-sdk env)" && cmake -B build'
 DESCRIPTION = """\
@@ -114,7 +114,13 @@ def run(options: "Namespace") -> int:
     variables.removed.extend(name for name, value in chosen.items() if value is None)
     if options.compiler:
         variables.assigned.update(_compiler_variables(options.compiler, options.targets or "machine", variables))
-    variables.removed.extend(_leading_out(variables))
+    if may_lead_out(os.environ):  # a variable that has other entries too is set to these
+        from rocm_sdk.installed.inherited import leading_out
+        from rocm_sdk.installed.view import current
+
+        found = [each for each in leading_out(current(), os.environ) if each.name not in variables.assigned]
+        variables.assigned.update({each.name: each.kept for each in found if each.kept is not None})
+        variables.removed.extend(each.name for each in found if each.kept is None)
     if options.form == "json":
         import json
 
@@ -126,21 +132,6 @@ def run(options: "Namespace") -> int:
     else:
         print("\n".join(_FORMS[options.form](variables)))
     return 0
-
-
-def _leading_out(variables: Variables) -> "list[str]":
-    """Return the variables of a parent that lead out of the SDK, to be removed.
-
-    A variable that has other entries too is set to these instead.
-    """
-    if not may_lead_out(os.environ):
-        return []
-    from rocm_sdk.installed.inherited import leading_out
-    from rocm_sdk.installed.view import current
-
-    found = [each for each in leading_out(current(), os.environ) if each.name not in variables.assigned]
-    variables.assigned.update({each.name: each.kept for each in found if each.kept is not None})
-    return [each.name for each in found if each.kept is None]
 
 
 def build_variables(*, opencl: bool) -> Variables:
@@ -188,7 +179,7 @@ PURPOSES = {"build": build_variables, "torch-extension": extension_variables}
 
 
 def _reporter() -> "Reporter":
-    from rocm_sdk.terminal.reporter import reporter_of_environment
+    from rocm_sdk.base.reporter import reporter_of_environment
 
     return reporter_of_environment()
 

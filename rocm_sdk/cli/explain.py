@@ -44,7 +44,14 @@ def run(options: "Namespace") -> int:
         return 0
     _print_page(wanted)
     if wanted in ENTRIES:
-        _print_here(wanted)
+        found, subjects = _found_here(wanted)
+        for each in found:
+            from rocm_sdk.doctor.report.text import problem_text
+            from rocm_sdk.terminal.style import width_of
+
+            print(f"\nHere:\n{problem_text(each, width=width_of(sys.stdout))}")
+        if not found and subjects:
+            print(f"\nThis installation does not have it now (tested: {', '.join(subjects)}).")
     return 0
 
 
@@ -82,32 +89,17 @@ def _print_page(code: str) -> None:
             print("\n".join(wrapped(line, width, "  " if line.startswith("- ") else "")))
 
 
-def _print_here(code: str) -> None:
-    """Print whether this installation has the problem, and what to do about it.
-
-    A test of the subjects that report the problem tells, as far as it can.
-    """
-    found, subjects = _found_here(code)
-    for each in found:
-        from rocm_sdk.doctor.report.text import problem_text
-        from rocm_sdk.terminal.style import width_of
-
-        print(f"\nHere:\n{problem_text(each, width=width_of(sys.stdout))}")
-    if not found and subjects:
-        print(f"\nThis installation does not have it now (tested: {', '.join(subjects)}).")
-
-
 def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
     """Return the problems of this code, and the subjects that were tested for it."""
     from rocm_sdk.problems.subject_table import SUBJECTS
 
     if not any(row.may_report(code) for row in SUBJECTS.values()):
         return [], []
-    from rocm_sdk.doctor.causes.finding import problems_of
-    from rocm_sdk.doctor.loading import default_parallel
-    from rocm_sdk.doctor.proving.fixes import with_tried_changes
+    from rocm_sdk.doctor.causes.established_causes import problems_of
+    from rocm_sdk.doctor.load_results import default_parallel
+    from rocm_sdk.doctor.proofs.fixes import with_tried_changes
     from rocm_sdk.doctor.recorder import Options, Recorder
-    from rocm_sdk.doctor.run import run as run_subjects
+    from rocm_sdk.doctor.subject_run import run as run_subjects
     from rocm_sdk.installed import view
 
     recorders: list[Recorder] = []

@@ -3,12 +3,18 @@
 `--gpu` and `--layer` choose GPUs, `--no-comgr-cache` switches the cache of comgr off.
 """
 
+from __future__ import annotations
+
+from rocm_sdk import _native
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+LAYERS = {"hip": "HIP_VISIBLE_DEVICES", "rocr": "ROCR_VISIBLE_DEVICES"}  # layer -> the variable that it reads
 
-def add_gpu_options(parser: "ArgumentParser") -> None:
+
+def add_gpu_options(parser: ArgumentParser) -> None:
     """Add the options: the GPUs, and the variable that chooses them; no cache of comgr."""
     parser.add_argument(
         "--gpu",
@@ -29,11 +35,10 @@ def add_gpu_options(parser: "ArgumentParser") -> None:
     )
 
 
-def is_misused(options: "Namespace") -> bool:
+def is_misused(options: Namespace) -> bool:
     """Return whether --layer is wrong usage; complain if so."""
     if options.layer is None:
         return False
-    from rocm_sdk.fit.gpu_choice import LAYERS
     from rocm_sdk.terminal.output import complain
 
     if options.layer not in LAYERS:
@@ -45,7 +50,7 @@ def is_misused(options: "Namespace") -> bool:
     return True
 
 
-def chosen_variables(options: "Namespace") -> "dict[str, str | None]":
+def chosen_variables(options: Namespace) -> dict[str, str | None]:
     """Return variable -> value, None: to be removed; nothing without an option.
 
     Raise RocmSdkError if no GPU is chosen.
@@ -53,6 +58,33 @@ def chosen_variables(options: "Namespace") -> "dict[str, str | None]":
     cache: dict[str, str | None] = {"AMD_COMGR_CACHE": "0"} if options.no_comgr_cache else {}
     if options.gpu is None:
         return cache
-    from rocm_sdk.fit.gpu_choice import variables_for
 
     return variables_for(options.gpu, options.layer or "hip") | cache
+
+
+def variables_for(words: str, layer: str) -> dict[str, str | None]:
+    """Return the variables of a program that is to see the chosen GPUs alone: variable -> value, None: to be removed.
+
+    The choice never widens what the environment's variables leave.
+
+    words: HIP's device numbers, `discrete`, `integrated`, `supported`, targets, families and UUIDs, with commas.
+    layer: a key of LAYERS.
+
+    Raises EmptySelectionError if there is no such GPU, UnknownTargetError for an unknown word, TopologyError.
+    """
+    wants_supported = any(word.strip() == "supported" for word in words.split(","))
+    return dict(_native.choose_gpus(words, layer, _supported_targets() if wants_supported else ()))
+
+
+def _supported_targets() -> tuple[str, ...]:
+    """Return the targets of this machine that a library has code for.
+
+    If no file has any code, the result is the packages' targets.
+    """
+    from rocm_sdk.fit.coverage import machine_targets, supported_by_code, with_code
+    from rocm_sdk.fit.packages import supported_targets
+    from rocm_sdk.installed.view import current
+
+    installed = current()
+    found = _native.coverage(installed.directories, machine_targets(), False)
+    return supported_by_code(found) if with_code(found) else supported_targets(installed)

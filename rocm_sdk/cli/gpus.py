@@ -3,17 +3,18 @@
 import sys
 
 from rocm_sdk import _native
-from rocm_sdk.terminal.output import complain, tell
+from rocm_sdk.base.meant import did_you_mean
+from rocm_sdk.terminal.output import complain, tell, tell_table
 
 from .gpu_table import nodes_text, tell_gpus
-from .gpus_in_use import print_processes, print_query, wrong_query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from rocm_sdk._native import Gpu
+    from rocm_sdk.fit.in_use import GpuProcess
     from rocm_sdk.problems import Problem
 
 EXAMPLE = "hipcc $(rocm-sdk gpus --arch | sort -u | sed s/^/--offload-arch=/) saxpy.hip"
@@ -22,6 +23,10 @@ _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _HEXADECIMAL = {"unique_id": 16, "hive_id": 16, "vendor_id": 4, "device_id": 4, "gpu_id": 1}  # field -> digits
 _NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units", "hip_processors"})
 _OTHER_MAJOR = "ROCm since May 2026 (rocm-systems 5686) refuses a version of another major number than the GPU's"
+_FORMATS_OF_QUERY = ("csv", "csv,noheader")
+_USED, _PROCESSES = "used", "processes"
+_QUOTED = frozenset(',"\r\n')
+_PROCESS_HEADINGS = ("node", "process", "memory", "name")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -64,11 +69,12 @@ def run(options: "Namespace") -> int:
         complain(*wrong)
         return 2
     if options.arch and not options.visible:
-        return print_targets()
+        # The real targets of all GPUs, in the order of their nodes.
+        return _print_lines((name for name in _native.gpu_processors() if name != "unknown"), ())
     if options.health:
         return _print_health(options)
     if options.require is not None:
-        from rocm_sdk.fit.opening import survey_opened
+        from rocm_sdk.fit.opened_devices import survey_opened
 
         return _require(*survey_opened(), options.require)
     gpus, found, _ = _native.survey_gpus()
@@ -78,13 +84,24 @@ def run(options: "Namespace") -> int:
     if options.arch:
         return _print_lines((gpu.processor for gpu in gpus), problems)
     if options.json:
-        _print_json(gpus, problems)
+        import json
+
+        content = {
+            "schema": _SCHEMA,
+            "gpus": [dict(zip(_native.Gpu.__match_args__, gpu, strict=True)) for gpu in gpus],
+            "problems": [problem.as_document() for problem in problems],
+        }
+        print(json.dumps(content, indent=2))
     elif options.query is not None:
-        print_query(gpus, options)
+        names = _queried(options)
+        lines = [] if options.format == "csv,noheader" else [",".join(names)]
+        lines += [",".join(_field_text(gpu, name) for name in names) for gpu in gpus]
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
     elif options.all:
         _print_all(gpus)
     else:
-        tell_gpus(gpus, each=options.verbose, said=_said(problems))
+        are_together = sys.stdout.isatty() and sys.stderr.isatty()
+        tell_gpus(gpus, each=options.verbose, said=[found.cause for found in problems] if are_together else ())
         print_processes(gpus)
     _print_notes(gpus, problems)
     return 0 if any(gpu.usable for gpu in gpus) else 1
@@ -126,14 +143,6 @@ def _print_health(options: "Namespace") -> int:
     return 1 if not gpus or any(problem.severity != "note" for problem in problems) else 0
 
 
-def print_targets() -> int:
-    """Print the result of `rocm-sdk gpus --arch`. Return status 1 if there is no target.
-
-    The result is the real targets of all GPUs, in the order of their nodes.
-    """
-    return _print_lines((name for name in _native.gpu_processors() if name != "unknown"), ())
-
-
 def _hip_index(gpu: "Gpu") -> int:
     return gpu.hip_index if gpu.hip_index is not None else -1
 
@@ -144,12 +153,6 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
     if not text:
         _print_notes((), problems or _explained(_native.check_gpu_access()))
     return 0 if text else 1
-
-
-def _said(problems: "Iterable[Problem]") -> "Sequence[str]":
-    """Return the texts below the table, where both are read together."""
-    are_together = sys.stdout.isatty() and sys.stderr.isatty()
-    return [found.cause for found in problems] if are_together else ()
 
 
 def _print_all(gpus: "Iterable[Gpu]") -> None:
@@ -170,17 +173,6 @@ def _fact_text(name: str, value: object) -> str:
     if isinstance(value, int) and name in _HEXADECIMAL:
         return f"0x{value:0{_HEXADECIMAL[name]}x}"
     return size_text(value) if name == "memory" and isinstance(value, int) else str(value)
-
-
-def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
-    import json
-
-    content = {
-        "schema": _SCHEMA,
-        "gpus": [dict(zip(_native.Gpu.__match_args__, gpu, strict=True)) for gpu in gpus],
-        "problems": [problem.as_document() for problem in problems],
-    }
-    print(json.dumps(content, indent=2))
 
 
 def _explained(problems: "tuple[Problem, ...]") -> "tuple[Problem, ...]":
@@ -222,7 +214,53 @@ def each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
     """
     if not problems:
         return ()
-    from rocm_sdk.doctor.causes.following import without_followers
-    from rocm_sdk.problems.grouping import one_of_many
+    from rocm_sdk.doctor.causes.followers import without_followers
+    from rocm_sdk.problems.examples import one_of_many
 
     return one_of_many(without_followers(tuple(problems)), lambda _: 1)
+
+
+def wrong_query(options: "Namespace") -> tuple[str, str] | None:
+    """Return what is wrong with --query and --format, and what to do; None if nothing is."""
+    from rocm_sdk import Gpu  # here: an import of the package does not make it
+
+    if options.query is None:
+        return "--format is the form of --query", "--query target,memory,used --format csv"
+    if options.format is not None and options.format not in _FORMATS_OF_QUERY:
+        return f"--format: there is no form {options.format!r}", f"name one: {' or '.join(_FORMATS_OF_QUERY)}"
+    known = (*Gpu.__match_args__, _USED, _PROCESSES)
+    for name in _queried(options):
+        if name not in known:
+            return f"--query: there is no field {name!r}", did_you_mean(
+                name, known
+            ) or f"name one of {', '.join(known)}"
+    return None
+
+
+def _queried(options: "Namespace") -> list[str]:
+    return [name.strip() for name in options.query.split(",")]
+
+
+def _field_text(gpu: "Gpu", name: str) -> str:
+    from rocm_sdk.fit.in_use import gpu_processes, used_memory
+
+    if name == _PROCESSES:
+        return " ".join(str(each.process) for each in gpu_processes([gpu]))
+    value = used_memory(gpu) if name == _USED else getattr(gpu, name)
+    text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _QUOTED & set(text) else text
+
+
+def print_processes(gpus: "Iterable[Gpu]") -> None:
+    """Print a table of the processes, if there are any."""
+    from rocm_sdk.fit.in_use import gpu_processes
+
+    if found := gpu_processes(gpus):
+        tell("")
+        tell_table(_PROCESS_HEADINGS, [_process_row(each) for each in found], {"process", "memory"})
+
+
+def _process_row(found: "GpuProcess") -> tuple[str, ...]:
+    from rocm_sdk.base.value_text import size_text
+
+    return str(found.node), str(found.process), size_text(found.memory), found.name or "-"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rocm_sdk.terminal.output import complain, complain_fix, remember_done, tell_json
 
-from . import page_recording
+from . import recorded_pages
 from .arguments import waiting_time
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--record-pages",
         action="store_true",
-        help=f"do nothing but {page_recording.HELP % 'are touched when all are loaded'}",
+        help=f"do nothing but {recorded_pages.HELP % 'are touched when all are loaded'}",
     )
 
 
@@ -48,10 +48,17 @@ def run(options: "Namespace") -> int:
     With `--record-pages` it prints the path of the list, and returns status 1 if that cannot be written.
     """
     if options.record_pages:
-        return _record_pages(options)
+        from rocm_sdk.installed.view import current
+
+        path = recorded_pages.record(current())
+        if options.json:
+            tell_json(1, page_list=path)
+        elif path is not None:
+            print(path)
+        return 0 if path is not None else 1
+    from rocm_sdk.base.reporter import Reporter
     from rocm_sdk.devel.make_ready import DEFAULT_TIMEOUT, Request, make_ready
     from rocm_sdk.terminal.progress import TerminalReporter
-    from rocm_sdk.terminal.reporter import Reporter
 
     timeout = DEFAULT_TIMEOUT if options.timeout is None else options.timeout
     reporter = Reporter() if options.quiet else TerminalReporter()
@@ -64,17 +71,6 @@ def run(options: "Namespace") -> int:
     elif not differences:
         print(root)
     return 1 if differences else 0
-
-
-def _record_pages(options: "Namespace") -> int:
-    from rocm_sdk.installed.view import current
-
-    path = page_recording.record(current())
-    if options.json:
-        tell_json(1, page_list=path)
-    elif path is not None:
-        print(path)
-    return 0 if path is not None else 1
 
 
 def _differences(root: str, options: "Namespace") -> "list[Problem]":

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from rocm_sdk.index.choice import Choice
     from rocm_sdk.index.destination import Destination
-    from rocm_sdk.index.gpu_choice import GpuChoice
-    from rocm_sdk.index.refusal import InstallRefusedError
+    from rocm_sdk.index.install_errors import InstallRefusedError
+    from rocm_sdk.index.install_targets import InstallTargets
     from rocm_sdk.index.request import Index
 
 EXAMPLE = "rocm-sdk install torch --print"
@@ -54,7 +54,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Print or install. Return status 1 with the reason on stderr if nothing fits, or if something fails."""
     from rocm_sdk.errors import UnknownTargetError
-    from rocm_sdk.index.refusal import InstallRefusedError, WrongWordError
+    from rocm_sdk.index.install_errors import InstallRefusedError, WrongWordError
 
     if (options.format is not None and not options.print) or (options.installer == "conda-pip" and not options.print):
         complain("--format and --installer conda-pip print a text", "add --print")
@@ -79,14 +79,23 @@ def _tell_refusal(error: "InstallRefusedError") -> None:
 
 
 def _run(options: "Namespace") -> int:
-    from rocm_sdk.base.example_gpu import with_gpu
-    from rocm_sdk.index.gpu_choice import choose_gpus
-    from rocm_sdk.index.refusal import InstallRefusedError
+    from rocm_sdk import _native
+    from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk.fit.known_faults import known_faults, processors_of
+    from rocm_sdk.index.install_errors import InstallRefusedError
+    from rocm_sdk.index.install_targets import choose_gpus
     from rocm_sdk.index.request import refuse_unknown
+
+    from .arguments import with_gpu
 
     refuse_unknown(options.things)
     gpus = choose_gpus(options.gpu, with_gpu(options.typed))
-    _warn_of_faults(gpus, options)
+    try:
+        real = processors_of(_native.gpus()) if options.gpu is None else ()
+    except RocmSdkError:
+        real = ()
+    for found in known_faults((*gpus.targets, *real), options.rocm):
+        complain(f"{found.title}: {found.cause} [{found.code}]", found.fix)
     fitting = (options.rocm,) if options.rocm is not None else _fitting_releases(options.things)
     try:
         return _run_for_counting(fitting[0] if fitting else None, gpus, options)
@@ -99,12 +108,12 @@ def _run(options: "Namespace") -> int:
     return _run_for_counting(whole, gpus, options)
 
 
-def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
+def _run_for_counting(rocm: "str | None", gpus: "InstallTargets", options: "Namespace") -> int:
     """Run for the GPUs, without integrated ones for which nothing is offered. Return the status.
 
     An integrated GPU is left out only where there is another GPU.
     """
-    from rocm_sdk.index.refusal import InstallRefusedError
+    from rocm_sdk.index.install_errors import InstallRefusedError
 
     try:
         return _run_for(rocm, gpus, options)
@@ -113,20 +122,6 @@ def _run_for_counting(rocm: "str | None", gpus: "GpuChoice", options: "Namespace
             raise
         complain(error.message.splitlines()[0])
         return _run_for_counting(rocm, gpus.without(error.target), options)
-
-
-def _warn_of_faults(gpus: "GpuChoice", options: "Namespace") -> None:
-    """Say which of the GPUs are known to compute wrongly, in the release that is asked for."""
-    from rocm_sdk import _native
-    from rocm_sdk.errors import RocmSdkError
-    from rocm_sdk.fit.known_faults import known_faults, processors_of
-
-    try:
-        real = processors_of(_native.gpus()) if options.gpu is None else ()
-    except RocmSdkError:
-        real = ()
-    for found in known_faults((*gpus.targets, *real), options.rocm):
-        complain(f"{found.title}: {found.cause} [{found.code}]", found.fix)
 
 
 def _fitting_releases(things: list[str]) -> tuple[str, ...]:
@@ -140,15 +135,15 @@ def _fitting_releases(things: list[str]) -> tuple[str, ...]:
         return releases_of_wheels(things)
 
 
-def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int:
+def _run_for(rocm: "str | None", gpus: "InstallTargets", options: "Namespace") -> int:
     from rocm_sdk.terminal.progress import waiting
 
     with waiting("looking at the environment", at_once=True):
         from rocm_sdk.index.choice import Choice, is_final, works
         from rocm_sdk.index.destination import find_destination, unfinished
         from rocm_sdk.index.forms import UNPINNED, refuse_pair
+        from rocm_sdk.index.install_errors import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
         from rocm_sdk.index.public_part import choose_all
-        from rocm_sdk.index.refusal import OWN_ENVIRONMENT, InstallRefusedError, UnreachedIndexError
         from rocm_sdk.index.request import choose_index, make_requirements
 
         index = choose_index(rocm)
@@ -185,7 +180,7 @@ def _run_for(rocm: "str | None", gpus: "GpuChoice", options: "Namespace") -> int
 
 def _is_adopted(adopting: list[str]) -> bool:
     """Return whether an earlier installation took the files over; False if the command does not end."""
-    from rocm_sdk.base.starting import run
+    from rocm_sdk.base.processes import run
 
     try:
         return run([*adopting, "--check"], seconds=_CHECK_SECONDS).returncode == 0
@@ -198,7 +193,7 @@ def _keep(options: "Namespace", release: str, destination: "Destination", why: s
 
     Return the status.
     """
-    from rocm_sdk.base.starting import run_shown
+    from rocm_sdk.base.processes import run_shown
     from rocm_sdk.index.forms import in_words
 
     tell(f"nothing is changed: {destination.site} already has all of it, of ROCm {release}")
@@ -212,7 +207,7 @@ def _keep(options: "Namespace", release: str, destination: "Destination", why: s
     return run_shown(adopting) if _agreed(options) else 1
 
 
-def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index") -> None:
+def _explain(choice: "Choice", gpus: "InstallTargets", destination: "Destination", index: "Index") -> None:
     """Say why just this is installed, on stderr: stdout is for programs."""
     for note in gpus.notes:
         complain(note)
@@ -223,7 +218,7 @@ def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", in
         complain(note)
 
 
-def _warn_of_no_answer(error: "InstallRefusedError", gpus: "GpuChoice") -> None:
+def _warn_of_no_answer(error: "InstallRefusedError", gpus: "InstallTargets") -> None:
     """Say why the text that follows on stdout has no exact versions, and what it does not know."""
     for note in gpus.notes:
         complain(note)
@@ -250,13 +245,13 @@ def _print(options: "Namespace", choice: "Choice", destination: "Destination", i
 
 
 def _install(
-    options: "Namespace", choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index"
+    options: "Namespace", choice: "Choice", gpus: "InstallTargets", destination: "Destination", index: "Index"
 ) -> int:
     """Show the commands, ask, and run them. Return the status."""
-    from rocm_sdk.base.starting import run_shown
-    from rocm_sdk.index.asking import INSTALLING, plain_options, start_options
-    from rocm_sdk.index.explaining import explained
+    from rocm_sdk.base.processes import run_shown
+    from rocm_sdk.index.failure_reason import explained
     from rocm_sdk.index.forms import arguments, commands, in_words
+    from rocm_sdk.index.installer_answer import INSTALLING, plain_options, start_options
 
     following, lacking = _following(gpus.targets, destination), ""
     installing = commands(choice, destination, index)
@@ -287,7 +282,7 @@ def _following(targets: tuple[str, ...], destination: "Destination") -> list[lis
 
     AMD's `rocm` overwrites files of this package, which are taken over again.
     """
-    from rocm_sdk.base.starting import module_command
+    from rocm_sdk.base.processes import module_command
 
     checking = ["rocm_sdk", "check", "--gpu", ",".join(targets)]
     adopting = destination.adopting

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from rocm_sdk.doctor.nodes.comparison import Group, Merged
+    from rocm_sdk.doctor.nodes.comparison import Group
 
 _SHOWN = 8  # names of nodes
 
@@ -23,7 +23,7 @@ def run(options: "Namespace") -> int:
     """
     from rocm_sdk.doctor.nodes.comparison import merge
     from rocm_sdk.doctor.nodes.host_list import BadHostListError, hosts
-    from rocm_sdk.doctor.nodes.reading import COUNT_LIMIT, names_of_reports
+    from rocm_sdk.doctor.nodes.node_reports import COUNT_LIMIT, names_of_reports
     from rocm_sdk.terminal.progress import with_progress
 
     expected = options.expect if options.expect is not None else os.environ.get("SLURM_JOB_NODELIST", "")
@@ -48,21 +48,38 @@ def run(options: "Namespace") -> int:
         return 2
     merged = merge(options.merge, with_progress("reading reports", names, len(names)), hosts_expected)
     if options.json:
-        _print_json(merged)
+        import json
+
+        document = {
+            "schema": 1,
+            "reports": merged.report_count,
+            "groups": [
+                {
+                    "of": group.of,
+                    "is_norm": group.is_norm,
+                    "reports": group.report_count,
+                    "nodes": list(group.names),
+                    "errors": list(group.errors),
+                    "differences": [each._asdict() for each in group.differences],
+                    "untold": group.untold or None,
+                }
+                for group in merged.groups
+            ],
+            "unreadable": [each._asdict() for each in merged.unreadable],
+            "absent": list(merged.absent),
+        }
+        json.dump(document, sys.stdout, indent=2)
+        print()
     else:
-        _print_text(merged)
+        groups = f" in {counted(len(merged.groups), 'group')} of equal outcome" if merged.groups else ""
+        tell(f"{counted(merged.report_count, 'report')}{groups}")
+        for group in merged.groups:
+            _print_group(group)
+        for each in merged.unreadable:
+            tell(f"not readable: {harmless(each.file)}: {harmless(each.why)}")
+        if merged.absent:
+            tell(f"without a report: {_names(merged.absent)}")
     return 0 if merged.is_sound else 1
-
-
-def _print_text(merged: "Merged") -> None:
-    groups = f" in {counted(len(merged.groups), 'group')} of equal outcome" if merged.groups else ""
-    tell(f"{counted(merged.report_count, 'report')}{groups}")
-    for group in merged.groups:
-        _print_group(group)
-    for each in merged.unreadable:
-        tell(f"not readable: {harmless(each.file)}: {harmless(each.why)}")
-    if merged.absent:
-        tell(f"without a report: {_names(merged.absent)}")
 
 
 def _print_group(group: "Group") -> None:
@@ -80,28 +97,3 @@ def _print_group(group: "Group") -> None:
 def _names(names: "Sequence[str]") -> str:
     more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return harmless(", ".join(names[:_SHOWN])) + more
-
-
-def _print_json(merged: "Merged") -> None:
-    import json
-
-    document = {
-        "schema": 1,
-        "reports": merged.report_count,
-        "groups": [
-            {
-                "of": group.of,
-                "is_norm": group.is_norm,
-                "reports": group.report_count,
-                "nodes": list(group.names),
-                "errors": list(group.errors),
-                "differences": [each._asdict() for each in group.differences],
-                "untold": group.untold or None,
-            }
-            for group in merged.groups
-        ],
-        "unreadable": [each._asdict() for each in merged.unreadable],
-        "absent": list(merged.absent),
-    }
-    json.dump(document, sys.stdout, indent=2)
-    print()

@@ -8,11 +8,11 @@ import os
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.fit.counting import BESIDE, COUNTS, standings
+from rocm_sdk.fit.standings import BESIDE, COUNTS, standings
 from rocm_sdk.terminal.output import tell, tell_row
 
 from .commands import COMMANDS, GROUPS
-from .equal_gpus import equal_gpus, lines_of
+from .gpu_table import equal_gpus, lines_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def run() -> int:
         place = facts["root"] or facts["fallback"] or os.path.dirname(sdk.package_directory("core"))
     try:
         gpus: Sequence[Gpu] = _native.gpus()
-        shown = _gpus_text(gpus)
+        groups = equal_gpus(gpus)
+        more = f"; and {len(groups) - _KINDS} more kinds" if len(groups) > _KINDS else ""
+        shown = "; ".join(lines_of(groups[:_KINDS])) + more or "none that the kernel's driver knows"
     except RocmSdkError as error:
         gpus, shown = (), error.message
     own = None
@@ -68,12 +70,6 @@ def _built_targets(sdk: "Sdk") -> "tuple[str, ...] | None":
         return tuple(filter(None, sdk.built_targets().split(";"))) or None
     except RocmSdkError:
         return None
-
-
-def _gpus_text(gpus: "Iterable[Gpu]") -> str:
-    groups = equal_gpus(gpus)
-    more = f"; and {len(groups) - _KINDS} more kinds" if len(groups) > _KINDS else ""
-    return "; ".join(lines_of(groups[:_KINDS])) + more or "none that the kernel's driver knows"
 
 
 def _verdict(built: "tuple[str, ...] | None", gpus: "Sequence[Gpu]") -> tuple[str, str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rocm_sdk._native import LibraryLocation
     from rocm_sdk.base.file_location import FileLocation
-    from rocm_sdk.terminal.reporter import Reporter
+    from rocm_sdk.base.reporter import Reporter
 
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk path --cmake) ..."
 
@@ -64,7 +64,30 @@ def run(options: "Namespace") -> int:
     if options.directory is not None:
         return print_directory(options.directory, as_json=options.json)
     if len(options.shortnames) > 1:
-        return _print_libraries(options.shortnames, as_json=options.json)
+        from rocm_sdk.errors import RocmSdkError
+        from rocm_sdk.terminal.output import complain_of, status_of, tell_json
+
+        status = 0
+        found: list[dict[str, str | None]] = []
+        for shortname in options.shortnames:
+            row: dict[str, str | None] = {"shortname": shortname, "path": None, "package": None, "found_via": None}
+            found.append(row)
+            try:
+                place = locate(shortname)
+            except RocmSdkError as error:
+                complain_of(error)
+                status = max(status, status_of(error))
+                continue
+            if place.path is None:
+                complain_of_absence(shortname, place)
+                status = max(status, 1)
+                continue
+            row |= {"path": place.path, "package": place.package, "found_via": place.found_via}
+            if not options.json:
+                print(place.path)
+        if options.json:
+            tell_json(1, libraries=found)
+        return status
     location = _location(options)
     if location.path is None:
         complain_of_absence(options.shortnames[0], location)
@@ -76,37 +99,6 @@ def run(options: "Namespace") -> int:
     else:
         print(location.path)
     return 0
-
-
-def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
-    """Print the file of each library that is there, and complain about the others.
-
-    Return status 2 if a name is unknown.
-    """
-    from rocm_sdk.errors import RocmSdkError
-    from rocm_sdk.terminal.output import complain_of, status_of, tell_json
-
-    status = 0
-    found: list[dict[str, str | None]] = []
-    for shortname in shortnames:
-        row: dict[str, str | None] = {"shortname": shortname, "path": None, "package": None, "found_via": None}
-        found.append(row)
-        try:
-            location = locate(shortname)
-        except RocmSdkError as error:
-            complain_of(error)
-            status = max(status, status_of(error))
-            continue
-        if location.path is None:
-            complain_of_absence(shortname, location)
-            status = max(status, 1)
-            continue
-        row |= {"path": location.path, "package": location.package, "found_via": location.found_via}
-        if not as_json:
-            print(location.path)
-    if as_json:
-        tell_json(1, libraries=found)
-    return status
 
 
 def complain_of_absence(shortname: str, location: "LibraryLocation | FileLocation") -> None:
@@ -129,8 +121,11 @@ def _location(options: "Namespace") -> "LibraryLocation | FileLocation":
 def print_directory(option: str, *, as_json: bool = False) -> int:
     """Print the directory of an option in DIRECTORIES. Return status 1 if the SDK does not have it."""
     package, candidates, summary = DIRECTORIES[option]
-    package = _home_package() if package == "home" else package
-    root = _development_root() if package == "devel" else package_directory(package)
+    if package in ("home", "devel"):
+        from rocm_sdk.devel.root import development_root, home_package
+
+        package = home_package() if package == "home" else package
+    root = development_root(_terminal_reporter) if package == "devel" else package_directory(package)
     directory = directory_in(root, option)
     if directory is None:
         from rocm_sdk.terminal.output import complain
@@ -154,18 +149,6 @@ def directory_in(root: str, option: str) -> str | None:
         if os.path.isdir(path):
             return path
     return None
-
-
-def _home_package() -> str:
-    from rocm_sdk.devel.root import home_package
-
-    return home_package()
-
-
-def _development_root() -> str:
-    from rocm_sdk.devel.root import development_root
-
-    return development_root(_terminal_reporter)
 
 
 def _terminal_reporter() -> "Reporter":

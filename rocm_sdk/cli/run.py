@@ -9,21 +9,20 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import load_plan
 from rocm_sdk.base.left_variables import may_lead_out
-from rocm_sdk.base.starting import become, find_program
+from rocm_sdk.base.processes import become, find_program
 from rocm_sdk.terminal.output import complain
 
-from . import page_recording
+from . import recorded_pages
 from .gpu_option import add_gpu_options, chosen_variables, is_misused
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from rocm_sdk._native import LoadStep
     from rocm_sdk.installed.view import Installed
 
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
@@ -59,7 +58,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--record-pages",
         action="store_true",
-        help=page_recording.HELP % "the program touches when it loads them with rocm_sdk",
+        help=recorded_pages.HELP % "the program touches when it loads them with rocm_sdk",
     )
     add_gpu_options(parser)
     parser.add_argument("program", nargs="?", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
@@ -93,7 +92,7 @@ def run(options: "Namespace") -> int:
     if options.record_pages:
         from rocm_sdk.installed.page_list import VARIABLE
 
-        place = page_recording.prepare(installed)
+        place = recorded_pages.prepare(installed)
         if place is None:
             return 1
         environment[VARIABLE.encode()] = os.fsencode(place)
@@ -101,7 +100,10 @@ def run(options: "Namespace") -> int:
         from rocm_sdk.errors import LibraryNotFoundError
 
         try:
-            _prepend(environment, b"PATH", [os.path.dirname(_extracted_tool(options.program))])
+            from rocm_sdk.devel.named_files import TOOL, find
+            from rocm_sdk.terminal.progress import TerminalReporter
+
+            _prepend(environment, b"PATH", [os.path.dirname(find(TOOL, options.program, TerminalReporter).path)])
         except LibraryNotFoundError as error:
             return _no_such_program(options.program, error.fix)
     return _start(options, environment, lambda: [*directories, *_links(libraries.names, directories, installed)])
@@ -141,7 +143,11 @@ def _leave_out(installed: "Installed", environment: dict[bytes, bytes]) -> None:
 def _try(options: "Namespace", environment: dict[bytes, bytes]) -> int:
     """Become the program, or say why not, and return the status."""
     try:
-        _become([options.program, *options.arguments], environment)
+        sys.stdout.flush()
+        # Python ignores these signals, and exec keeps ignored signals ignored.
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        become([options.program, *options.arguments], environment)
     except (FileNotFoundError, NotADirectoryError):
         return _no_such_program(options.program)
     except OSError as error:
@@ -171,9 +177,16 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
     Files that the linker would not find there are named: files whose names differ from their SONAMEs, and files that
     are used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
     """
+    from rocm_sdk.installed.library_directories import is_private
+
     locations = installed.locations
     steps = load_plan(*locations, new_process=True).steps
-    private = _unneeded_private_directories(installed, steps)
+    roots = [] if installed.fallback is not None else installed.directories
+    places = {os.path.dirname(step.path) for step in steps}
+    own = {each for each in places if any(is_private(each, root) for root in roots)}
+    # The SDK's own LLVM and copies of the system's libraries are left out where no need leads to them.
+    brought = (member for step in steps if step.method == "anchor" for member in step.members if member != step.path)
+    private = own - set(map(os.path.dirname, brought))
     overrides = {place.path for place in locations.values() if place.found_via == "override"}
     first, files = [], []
     for step in steps:
@@ -196,11 +209,6 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
             complain(f"{directory} cannot be in LD_LIBRARY_PATH: its path has a colon or semicolon")
         else:
             directories.append(directory)
-    return _Libraries(directories, files, _names(steps))
-
-
-def _names(steps: "Iterable[LoadStep]") -> dict[str, str]:
-    """Return the names without version that the plan gives, or that each library would have: linker name -> file."""
     wish = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES")
     names: dict[str, str] = {}
     for step in steps if wish != "0" else ():
@@ -208,18 +216,7 @@ def _names(steps: "Iterable[LoadStep]") -> dict[str, str]:
         linker_name, so, version = (step.soname or "").partition(".so")
         if wish == "1" and version:
             names.setdefault(linker_name + so, step.path)
-    return names
-
-
-def _unneeded_private_directories(installed: "Installed", steps: "Iterable[LoadStep]") -> set[str]:
-    """Return the directories with the SDK's own LLVM and copies of the system's libraries to which no need leads."""
-    from rocm_sdk.installed.library_directories import is_private
-
-    roots = [] if installed.fallback is not None else installed.directories
-    directories = {os.path.dirname(step.path) for step in steps}
-    private = {each for each in directories if any(is_private(each, root) for root in roots)}
-    brought = (member for step in steps if step.method == "anchor" for member in step.members if member != step.path)
-    return private - set(map(os.path.dirname, brought))
+    return _Libraries(directories, files, names)
 
 
 def _with_all_packages(directories: list[str], installed: "Installed", program: str, tools: list[str]) -> list[str]:
@@ -269,17 +266,6 @@ def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
     return "/" not in program and find_program(program, path=search_path) is None and tree_state() == PACKED
 
 
-def _extracted_tool(program: str) -> str:
-    """Return the program's path in the tree, which is extracted for it.
-
-    Raise LibraryNotFoundError if the tree lacks it.
-    """
-    from rocm_sdk.devel.named_files import TOOL, find
-    from rocm_sdk.terminal.progress import TerminalReporter
-
-    return find(TOOL, program, TerminalReporter).path
-
-
 def _own_environment() -> dict[bytes, bytes]:
     """Return the environment that this process was started with: Python may have added LC_CTYPE to os.environ."""
     try:
@@ -294,11 +280,3 @@ def _prepend(environment: dict[bytes, bytes], name: bytes, directories: list[str
     entries = [*map(os.fsencode, directories), *filter(None, [environment.get(name)])]
     if entries:
         environment[name] = b":".join(entries)
-
-
-def _become(command: list[str], environment: dict[bytes, bytes]) -> NoReturn:
-    sys.stdout.flush()
-    # Python ignores these signals, and exec keeps ignored signals ignored.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
-    become(command, environment)

@@ -77,10 +77,6 @@ def misuse(options: "Namespace") -> str:
     for subject, (names, what) in _NOT_FOR.items():
         if getattr(options, subject) is not None and (refused := [name for name in names if getattr(options, name)]):
             return f"--{refused[0]} is not for --{subject}, {what}"
-    return _misuse_of_others(options)
-
-
-def _misuse_of_others(options: "Namespace") -> str:
     if options.expect is not None and options.merge is None:
         return "--expect needs --merge DIR"
     if options.destdir is not None and options.sdk is None:
@@ -102,7 +98,7 @@ def _misuse_of_others(options: "Namespace") -> str:
 def wanted_options(options: "Namespace") -> "Options | None":
     """Return the options of the test; None after a message for a name that is neither a subject nor a code."""
     from rocm_sdk.base.meant import did_you_mean
-    from rocm_sdk.doctor.loading import default_parallel
+    from rocm_sdk.doctor.load_results import default_parallel
     from rocm_sdk.doctor.recorder import Options
     from rocm_sdk.problems import ENTRIES
     from rocm_sdk.problems.subject_table import SUBJECTS

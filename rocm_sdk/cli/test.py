@@ -32,8 +32,8 @@ def run(options: "Namespace") -> int:
         from .merged_reports import run as run_merge
 
         return run_merge(options)
-    from rocm_sdk.doctor.causes.finding import problems_of
-    from rocm_sdk.doctor.causes.grouping import grouped
+    from rocm_sdk.doctor.causes.established_causes import problems_of
+    from rocm_sdk.doctor.causes.problem_groups import grouped
 
     wanted = wanted_options(options)
     if wanted is None:
@@ -72,7 +72,7 @@ def _with_tried_fixes(
 
     Fixes that change names are tried, with --prove all fixes.
     """
-    from rocm_sdk.doctor.proving.fixes import Proof, with_tried_changes
+    from rocm_sdk.doctor.proofs.fixes import Proof, with_tried_changes
     from rocm_sdk.terminal.progress import with_progress
 
     found = with_tried_changes(tested, found, wanted)
@@ -178,7 +178,7 @@ def _run_on_process(tested: "Installed", options: "Namespace") -> int:
 
 def _run_subjects(tested: "Installed", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
     from rocm_sdk.doctor.report import text
-    from rocm_sdk.doctor.run import run as run_subjects
+    from rocm_sdk.doctor.subject_run import run as run_subjects
     from rocm_sdk.terminal.style import width_of, wrapped
 
     is_shown = not options.json and not options.quiet
@@ -224,7 +224,11 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
         if options.output is None:
             print(text_of_document)
         else:
-            _write_document(options.output, text_of_document)
+            from rocm_sdk._native import report_name
+            from rocm_sdk.doctor.report.complete_file import complete_file
+
+            with complete_file(report_name(options.output), replaces=False) as file:
+                file.write(f"{text_of_document}\n".encode("utf-8", errors="backslashreplace"))
         return
     lines = [*text.passed(recorders)] if options.checks else []
     lines += text.not_tried(recorders) if options.verbose else ()
@@ -234,15 +238,6 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
         print("\n".join(text.problems(found, end, verbose=options.verbose, paints=_paints(), width=width)))
     elif said := [*text.texts(found, verbose=options.verbose, paints=_paints(), width=width)]:
         print("\n\n".join(said))
-
-
-def _write_document(pattern: str, document: str) -> None:
-    """Write the document of a report to the file that a pattern names. Raise OSError."""
-    from rocm_sdk._native import report_name
-    from rocm_sdk.doctor.report.complete_file import complete_file
-
-    with complete_file(report_name(pattern), replaces=False) as file:
-        file.write(f"{document}\n".encode("utf-8", errors="backslashreplace"))
 
 
 def _write_files(outcome: _Outcome, options: "Namespace") -> bool:

@@ -26,7 +26,7 @@ def run(options: "Namespace") -> int:
     version = facts["version"]
     if version is None or not version.isascii() or not version.isprintable() or " " in version:
         from rocm_sdk.errors import BadMetadataError
-        from rocm_sdk.problems.fixes import reinstall_fix
+        from rocm_sdk.problems.problem import reinstall_fix
 
         reason = "is missing" if version is None else "is damaged"
         raise BadMetadataError(

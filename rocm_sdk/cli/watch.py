@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from rocm_sdk import _native
-from rocm_sdk.doctor.waiting import explained
+from rocm_sdk.doctor.awaited_library import explained
 from rocm_sdk.terminal.output import complain
 
 _POLL = 0.05  # seconds

@@ -9,6 +9,7 @@ import os
 import posixpath
 from collections.abc import Iterable, Iterator
 
+from rocm_sdk.base.inside import read_json
 from rocm_sdk.installed.distributions import Distribution, same_release
 from rocm_sdk.installed.page_list import PAGE_LIST
 from rocm_sdk.installed.view import Installed
@@ -18,7 +19,6 @@ from .archive_rules import RUNTIME
 from .device_links import DEVICE, LINKS
 from .layout import DISTRIBUTION, TREE_PREFIX
 from .manifest import Entry
-from .read_json import read_json
 
 _PLATFORM = "_rocm_sdk_"  # the beginning of the names of directories with a package's files
 _CORE, _LIBRARIES = "rocm-sdk-core", "rocm-sdk-libraries"

@@ -17,11 +17,11 @@ from typing import Any, Protocol
 
 from rocm_sdk.base.zstd import ZSTD_FIX, ZSTD_MODULE
 from rocm_sdk.errors import BadArchiveError, DevelopmentTreeError
-from rocm_sdk.problems.fixes import reinstall_fix
+from rocm_sdk.problems.problem import reinstall_fix
 
 from .archive_rules import ArchiveRules, Member
 from .layout import DISTRIBUTION
-from .record import Digest
+from .tree_record import Digest
 
 # The headers of a member (long names, pax headers) are not longer together; tarfile has them all in memory.
 _LONGEST_HEADERS = 1 << 20
@@ -76,7 +76,15 @@ class Archive:
                 raise AssertionError(f"data of {header.name} was not read")
             self._read_exactly(-data_end % tarfile.BLOCKSIZE, header.name)
         self._rules.finish()
-        self._read_to_end()
+        # The checksum of the compressed data follows the blocks of zeros after the last member.
+        last = self._position + _LONGEST_END
+        while block := self.read_some(_BUFFER):
+            if self._position > last:
+                raise self._damaged(f"more than {_LONGEST_END >> 20} MB are behind its last member")
+            if block.strip(b"\0"):
+                raise self._damaged("there is data after its end")
+        if self._digest is not None and self._file.digest() != self._digest.value:
+            raise self._damaged(f"its {self._digest.algorithm} digest is not the one in RECORD")
 
     def headers(self) -> Iterator[tarfile.TarInfo]:
         """Yield the headers alone, whatever they say. Raise BadArchiveError for damaged data.
@@ -130,17 +138,6 @@ class Archive:
                 raise self._damaged(f"it ends within {name}")
             data += more
         return data
-
-    def _read_to_end(self) -> None:
-        """Read the blocks of zeros after the last member: the checksum of the compressed data follows them."""
-        last = self._position + _LONGEST_END
-        while block := self.read_some(_BUFFER):
-            if self._position > last:
-                raise self._damaged(f"more than {_LONGEST_END >> 20} MB are behind its last member")
-            if block.strip(b"\0"):
-                raise self._damaged("there is data after its end")
-        if self._digest is not None and self._file.digest() != self._digest.value:
-            raise self._damaged(f"its {self._digest.algorithm} digest is not the one in RECORD")
 
     def read_some(self, size: int) -> bytes:
         """Return at most `size` bytes; b"" at the end."""

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable
 
-from rocm_sdk.base.starting import find_program, search_path
+from rocm_sdk.base.processes import find_program, search_path
 
 from .named_files import BITCODE
 

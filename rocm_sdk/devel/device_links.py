@@ -14,17 +14,16 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rocm_sdk.base.files import installed_file
-from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of
-from rocm_sdk.base.moving import sync_file_system
+from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of, read_json
+from rocm_sdk.base.moves import sync_file_system
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 
 from .archive_rules import is_text, leads_into_package
 from .layout import DEVICE_LINKS, NOTES, nonce_of
 from .link_file import FileLinker
-from .read_json import read_json
-from .record import Record
 from .replace import replace_note
 from .stamp import GONE, Identity, identify
+from .tree_record import Record
 from .workspace import Workspace
 
 DEVICE, LINKS = "rocm-sdk-device", ".devel_links"
@@ -95,12 +94,12 @@ class DeviceLinker:
             if path.endswith(".json") and posixpath.basename(posixpath.dirname(path)) == LINKS:
                 links.update(self._read_manifest(path))
         if links:
-            record.require([row[0] for row in record.rows] + self._rows(links), self._workspace.staging)
+            record.require(
+                [row[0] for row in record.rows] + [f"{self._tree_name}/{path}" for path in links],
+                self._workspace.staging,
+            )
             self._identities[name] = record.identity
         return links
-
-    def _rows(self, links: dict[str, str]) -> list[str]:
-        return [f"{self._tree_name}/{path}" for path in links]
 
     def _read_manifest(self, name: str) -> Iterator[tuple[str, str]]:
         path = f"{self._workspace.site}/{name}"

@@ -8,28 +8,31 @@ last, when the name of the tree is on the disk too.
 from __future__ import annotations
 
 import os
+import stat
+import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 
-from rocm_sdk.base.moving import sync_file_system
-from rocm_sdk.base.removing import remove_directory
+from rocm_sdk.base.moves import sync_file_system
+from rocm_sdk.base.removal import remove_directory
+from rocm_sdk.base.reporter import Progress, Reporter
 from rocm_sdk.errors import DevelopmentTreeError
-from rocm_sdk.terminal.reporter import Progress, Reporter
 
 from .archive import Archive
-from .archive_rules import DIRECTORY, FILE, Member
+from .archive_rules import DIRECTORY, FILE, HARD_LINK, LINK, Member
 from .layout import ARCHIVES, DISTRIBUTION, MODULE, NOTES
 from .link_file import COPY, REFLINK, FileLinker
 from .manifest import Entry, Manifest, write_manifest
 from .preflight import require_space, require_space_for
-from .record import Record
 from .replace import replace_directory
 from .stamp import identify
-from .store import Store
+from .store import ReadData, Store
+from .tree_record import Record
 from .update import LinkUpdate, tree_rows, update_links, write_stamp
 from .workspace import Workspace
-from .write_tree import TreeWriter
 
 _LARGE = 64 << 20
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Extraction:
@@ -70,20 +73,24 @@ class Extraction:
         tree = f"{site}/{tree_name}"
         sync_file_system(site)
         replace_directory(self._tree, tree)
-        self._require_owner(tree)
-        remove_archives(site)
-        progress.finish()
-        self._report_copies()
-        return tree, result
-
-    def _require_owner(self, tree: str) -> None:
-        """Remove the tree if its package was uninstalled meanwhile: no RECORD would list it."""
+        # If the package was uninstalled meanwhile, no RECORD would list the tree.
         try:
             self._record.require_unchanged()
         except DevelopmentTreeError:
             remove_directory(self._tree)
             os.rename(tree, self._tree)
             raise
+        remove_archives(site)
+        progress.finish()
+        counts = self._linker.counts
+        if counts[REFLINK] or counts[COPY]:
+            self._reporter.say(
+                f"the file system refuses hard links to the SDK's packages: {counts[REFLINK]} reflinks and"
+                f" {counts[COPY]} copies instead"
+            )
+        if self._store is not None:
+            self._report_store(self._store)
+        return tree, result
 
     def _write_from_archive(self, progress: Progress) -> tuple[str, list[Entry]]:
         site = self._workspace.site
@@ -123,17 +130,6 @@ class Extraction:
             return None
         return known.name, writer.entries
 
-    def _report_copies(self) -> None:
-        """Report which files could not be hard links."""
-        counts = self._linker.counts
-        if counts[REFLINK] or counts[COPY]:
-            self._reporter.say(
-                f"the file system refuses hard links to the SDK's packages: {counts[REFLINK]} reflinks and"
-                f" {counts[COPY]} copies instead"
-            )
-        if self._store is not None:
-            self._report_store(self._store)
-
     def _report_store(self, store: Store) -> None:
         for notice in store.notices:
             self._reporter.say(notice)
@@ -162,3 +158,70 @@ def remove_archives(site: str) -> None:
         path = f"{site}/{MODULE}/{name}"
         if os.path.exists(path):
             os.unlink(path)
+
+
+class TreeWriter:
+    """The writer of one tree into the new directory `tree`.
+
+    linker: links the files of the runtime packages; links into a package that is not installed are not created. store:
+    keeps the regular files; None, or one that cannot be written: the tree has files of its own. entries: the entries
+    that were written.
+    """
+
+    def __init__(self, tree: str, linker: FileLinker, store: Store | None) -> None:
+        self.entries: list[Entry] = []
+        self._tree = tree
+        self._linker = linker
+        self._store = store
+        self._files: dict[str, Entry] = {}
+        os.mkdir(tree)
+
+    def write(self, member: Member, read: ReadData) -> None:
+        """Write a member; `read` yields the data of a file."""
+        path = f"{self._tree}/{member.path}"
+        if member.kind == FILE:
+            entry = self._files[member.path] = self._write_file(member, path, read)
+        elif member.kind == DIRECTORY:
+            os.mkdir(path)
+            entry = Entry(member.path, DIRECTORY, stat.S_IMODE(os.stat(path).st_mode))
+        elif member.kind == HARD_LINK:
+            os.link(f"{self._tree}/{member.target}", path)
+            entry = self._files[member.target]._replace(path=member.path)
+        else:
+            entry = Entry(member.path, member.kind, target=member.target)
+            self._write_link(entry, path)
+        self.entries.append(entry)
+
+    def link(self, member: Member, digest: str) -> None:
+        """Link a file of the store. Raise FileNotFoundError if the store lacks it."""
+        assert self._store is not None
+        self.entries.append(self._store.link(member, digest, f"{self._tree}/{member.path}"))
+
+    def _write_link(self, entry: Entry, path: str) -> None:
+        if entry.kind == LINK:
+            os.symlink(entry.target, path)
+            return
+        with suppress(FileNotFoundError):
+            self._linker.link(entry.path, entry.target, path)
+
+    def _write_file(self, member: Member, path: str, read: ReadData) -> Entry:
+        if self._store is not None and self._store.is_writable:
+            return self._store.add(member, path, read)
+        checksum = 0
+        descriptor = os.open(path, _NEW_FILE, 0o777 if member.is_program else 0o666)
+        try:
+            for data in read(member):
+                checksum = zlib.crc32(data, checksum)
+                write_all(descriptor, data)
+            os.utime(descriptor, (member.mtime, member.mtime))
+            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        finally:
+            os.close(descriptor)
+        return Entry(member.path, FILE, mode, member.size, f"crc32:{checksum:08x}")
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of `data`; a full disk causes a short write first."""
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, data[written:])

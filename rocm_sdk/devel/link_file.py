@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from rocm_sdk.base.files import installed_file
 from rocm_sdk.base.inside import parent_inside
-from rocm_sdk.base.moving import refusal_to_move
+from rocm_sdk.base.moves import refusal_to_move
 
 # Links in a tree's bin directory that stay symbolic: LLVM's drivers choose their work by the name they are called with.
 DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}

@@ -10,22 +10,21 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 from rocm_sdk._native import sdk_facts, sdk_root
-from rocm_sdk.base.locking import held
+from rocm_sdk.base.file_lock import held
+from rocm_sdk.base.reporter import Reporter
 from rocm_sdk.errors import DevelopmentTreeError, PackageNotInstalledError, SystemManagedError
-from rocm_sdk.problems.fixes import install_fix, reinstall_fix
-from rocm_sdk.terminal.reporter import Reporter
+from rocm_sdk.problems.problem import install_fix, reinstall_fix
 
 from .extract import Extraction, remove_archives
 from .layout import DISTRIBUTION, LOCK, find_archive, find_site, find_tree
-from .lock import OF_TREE
 from .manifest import is_extracted_from, read_manifest
 from .preflight import explained, is_writable, require_writable
-from .record import Record
 from .replace import staging_directory
 from .stamp import is_current
 from .store import Store
+from .tree_record import Record
 from .update import LinkUpdate, update_tree
-from .workspace import Workspace, devel_distribution
+from .workspace import OF_TREE, Workspace, devel_distribution
 
 DEFAULT_TIMEOUT = 1800.0
 

@@ -6,13 +6,12 @@ import json
 import os
 from typing import NamedTuple
 
-from rocm_sdk.base.inside import parts_of
+from rocm_sdk.base.inside import parts_of, read_json
 from rocm_sdk.errors import BadMetadataError
-from rocm_sdk.problems.fixes import reinstall_fix
+from rocm_sdk.problems.problem import reinstall_fix
 
 from .archive_rules import DIRECTORY, FILE, LINK, RUNTIME, is_text, leads_into_package
 from .layout import DISTRIBUTION, MANIFEST, nonce_of
-from .read_json import read_json
 from .replace import replace_note
 from .stamp import Identity, identify
 

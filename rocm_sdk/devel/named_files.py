@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from rocm_sdk.terminal.reporter import Reporter
+    from rocm_sdk.base.reporter import Reporter
 
 
 class Kind(NamedTuple):
@@ -89,21 +89,18 @@ def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) ->
     roots: dict[str, str] = {}
     for package in (*_RUNTIME_PACKAGES, "devel"):
         if package == "devel" and make_reporter is not None:
-            _refuse_unpacked(kind, name, wanted, roots)
+            paths = [
+                f"{place}/{kind.beginning}{wanted}{ending}" for place in kind.directories for ending in kind.endings
+            ]
+            packed = archive_without(paths, kind.directories)
+            if packed is not None:  # the archive has no such file: it stays packed
+                raise _not_found(kind, name, wanted, {**roots, "devel": packed.tree}, packed)
         root = _development_root(kind, name, make_reporter) if package == "devel" else _runtime_root(package)
         if root is not None:
             roots[package] = root
             if found := _look_in(root, kind, wanted):
                 return FileLocation(name, found[0], package, found[1])
     raise _not_found(kind, name, wanted, roots)
-
-
-def _refuse_unpacked(kind: Kind, name: str, wanted: str, roots: Mapping[str, str]) -> None:
-    """Raise LibraryNotFoundError if the archive of a tree that is not extracted has no such file: it stays packed."""
-    paths = [f"{place}/{kind.beginning}{wanted}{ending}" for place in kind.directories for ending in kind.endings]
-    packed = archive_without(paths, kind.directories)
-    if packed is not None:
-        raise _not_found(kind, name, wanted, {**roots, "devel": packed.tree}, packed)
 
 
 def _look_in(root: str, kind: Kind, wanted: str) -> tuple[str, str] | None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from rocm_sdk.base.inside import parent_inside
-from rocm_sdk.base.moving import exchange
-from rocm_sdk.base.removing import remove, remove_directory
+from rocm_sdk.base.moves import exchange
+from rocm_sdk.base.removal import remove, remove_directory
 
 from .layout import STAGING_PREFIX, find_leftovers
 

@@ -20,18 +20,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
+from rocm_sdk.base.file_lock import held
 from rocm_sdk.base.files import chunks_of
-from rocm_sdk.base.inside import open_inside, parent_inside
-from rocm_sdk.base.locking import held
-from rocm_sdk.base.moving import sync_file_system
+from rocm_sdk.base.inside import JSON_LIMIT, open_inside, parent_inside, read_json
+from rocm_sdk.base.moves import sync_file_system
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
 
 from .archive_rules import FILE, Member
 from .link_file import LINK_REFUSED, copy_file, link_or_copy
-from .lock import OF_STORE
 from .manifest import Entry
-from .read_json import LIMIT, read_json
-from .record import Digest
 from .store_directory import (
     DIRECTORY_MODE,
     FILES,
@@ -45,6 +42,8 @@ from .store_directory import (
     require_trusted,
 )
 from .tree_list import KnownTree, digest_of, parse_tree_list, tree_list
+from .tree_record import Digest
+from .workspace import OF_STORE
 
 # The data of a member of an archive, in chunks
 ReadData = Callable[[Member], Iterator[bytes]]
@@ -87,7 +86,7 @@ class Store:
             for name in (FILES, TREES):
                 with parent_inside(self.directory, f"{name}/x", admit=self._admit):
                     pass
-            self._admit_directory()
+            require_trusted(os.stat(self.directory), self.directory)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise DevelopmentTreeError(
                 f"the store {self.directory} is damaged: {self.directory}/{name}: {error.strerror}",
@@ -152,7 +151,7 @@ class Store:
     def remember(self, archive: Digest, tree_name: str, entries: list[Entry]) -> None:
         """Save the list of the archive with this digest, unless it is longer than lists may be."""
         data = tree_list(tree_name, entries)
-        if not self.is_writable or len(data) > LIMIT:
+        if not self.is_writable or len(data) > JSON_LIMIT:
             return
         sync_file_system(self.directory)
         with partial_file(self.directory) as (file, partial):
@@ -185,7 +184,14 @@ class Store:
             if is_file and is_partial(name):
                 found.partial.append(name)
             elif is_directory and name == FILES:
-                self._list_files(found)
+                for prefix, prefix_facts in self._names(f"{FILES}/"):
+                    if not stat.S_ISDIR(prefix_facts.st_mode) or not _PREFIX.fullmatch(prefix):
+                        found.foreign.append(f"{FILES}/{prefix}")
+                        continue
+                    for inner, inner_facts in self._names(f"{FILES}/{prefix}/"):
+                        is_regular = stat.S_ISREG(inner_facts.st_mode)
+                        is_ours = is_regular and _FILE.fullmatch(inner) and inner.startswith(prefix)
+                        (found.files if is_ours else found.foreign).append(f"{FILES}/{prefix}/{inner}")
             elif is_directory and name == TREES:
                 for inner, inner_facts in self._names(f"{TREES}/"):
                     is_list = stat.S_ISREG(inner_facts.st_mode) and _LIST.fullmatch(inner)
@@ -199,7 +205,10 @@ class Store:
 
         say: called once for each foreign name, which is left alone.
         """
-        self._require_writable()
+        if not self.is_writable:
+            raise DevelopmentTreeError(
+                f"cannot write to the store {self.directory}", "run it as its owner", self.directory
+            )
         with held(OF_STORE, f"{self.directory}/{LOCK}", timeout, say):
             content = self.content()
             files = size = 0
@@ -229,15 +238,6 @@ class Store:
 
     def _admit(self, descriptor: int) -> None:
         require_trusted(os.fstat(descriptor), self.directory)
-
-    def _admit_directory(self) -> None:
-        require_trusted(os.stat(self.directory), self.directory)
-
-    def _require_writable(self) -> None:
-        if not self.is_writable:
-            raise DevelopmentTreeError(
-                f"cannot write to the store {self.directory}", "run it as its owner", self.directory
-            )
 
     def _keep(self, partial: str, entry: Entry) -> str:
         """Give a new file its name in the store, unless a sound file has it. Return the path to link the tree to.
@@ -309,15 +309,6 @@ class Store:
                 return _is_sound(file, name, None)
         except OSError:
             return False
-
-    def _list_files(self, found: Content) -> None:
-        for prefix, facts in self._names(f"{FILES}/"):
-            if not stat.S_ISDIR(facts.st_mode) or not _PREFIX.fullmatch(prefix):
-                found.foreign.append(f"{FILES}/{prefix}")
-                continue
-            for name, inner in self._names(f"{FILES}/{prefix}/"):
-                is_ours = stat.S_ISREG(inner.st_mode) and _FILE.fullmatch(name) and name.startswith(prefix)
-                (found.files if is_ours else found.foreign).append(f"{FILES}/{prefix}/{name}")
 
     def _names(self, directory: str) -> Iterator[tuple[str, os.stat_result]]:
         """Yield the names in a directory of the store ("" or "files/"), sorted, each with its stat result."""

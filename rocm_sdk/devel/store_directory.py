@@ -16,10 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from rocm_sdk.base.moving import sync_directory
+from rocm_sdk.base.inside import read_json
+from rocm_sdk.base.moves import sync_directory
 from rocm_sdk.errors import DevelopmentTreeError
-
-from .read_json import read_json
 
 MARKER = "rocm-sdk-store.json"
 LOCK, FILES, TREES = "lock", "files", "trees"
@@ -73,9 +72,17 @@ def make_store(directory: str) -> None:
     Raises NotAStoreError if there is something else in the directory, DevelopmentTreeError if it cannot be written.
     """
     try:
-        _make_directory(directory)
+        if not os.path.isdir(directory):
+            os.makedirs(os.path.dirname(directory), exist_ok=True)
+            with suppress(FileExistsError):  # other processes may make it at the same time
+                os.mkdir(directory, DIRECTORY_MODE)
         if all(is_partial(name) for name in os.listdir(directory)):
-            _write_marker(directory)
+            with partial_file(directory) as (file, partial):
+                file.write(f"{json.dumps({'format': _FORMAT})}\n".encode())
+                file.flush()
+                os.fchmod(file.fileno(), 0o444)
+                os.fsync(file.fileno())
+                os.rename(partial, f"{directory}/{MARKER}")  # in one step: whoever sees it sees all of it
             sync_directory(directory)  # without its marker, a directory with anything else in it is not a store
         require_store(directory)
         if os.access(directory, os.W_OK):
@@ -90,14 +97,6 @@ def make_store(directory: str) -> None:
             "set --store or ROCM_SDK_STORE to a directory that you may write to",
             directory,
         ) from error
-
-
-def _make_directory(directory: str) -> None:
-    """Make a directory, which other processes may make at the same time."""
-    if not os.path.isdir(directory):
-        os.makedirs(os.path.dirname(directory), exist_ok=True)
-        with suppress(FileExistsError):
-            os.mkdir(directory, DIRECTORY_MODE)
 
 
 def require_trusted(facts: os.stat_result, directory: str) -> None:
@@ -133,16 +132,6 @@ def partial_file(directory: str) -> Iterator[tuple[BinaryIO, str]]:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(path)
-
-
-def _write_marker(directory: str) -> None:
-    """Write the marker in one step: whoever sees the marker sees all of it."""
-    with partial_file(directory) as (file, partial):
-        file.write(f"{json.dumps({'format': _FORMAT})}\n".encode())
-        file.flush()
-        os.fchmod(file.fileno(), 0o444)
-        os.fsync(file.fileno())
-        os.rename(partial, f"{directory}/{MARKER}")
 
 
 def _no_marker(directory: str) -> NotAStoreError:

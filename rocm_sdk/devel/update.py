@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from rocm_sdk.base.locking import held
-from rocm_sdk.base.moving import sync_file_system
+from rocm_sdk.base.file_lock import held
+from rocm_sdk.base.moves import sync_file_system
 from rocm_sdk.errors import SystemManagedError
 from rocm_sdk.installed import sdk_metadata
 
@@ -15,12 +15,11 @@ from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import DeviceLinker
 from .layout import DEVICE_LINKS, LOCK, MANIFEST, NOTES, STAMP
 from .link_file import FileLinker
-from .lock import OF_TREE
 from .manifest import Entry, read_manifest
-from .record import Record
 from .replace import replace_note, staging_directory
 from .stamp import Identity, identify, is_current, stamp_text
-from .workspace import Workspace, devel_distribution
+from .tree_record import Record
+from .workspace import OF_TREE, Workspace, devel_distribution
 
 
 class LinkUpdate(NamedTuple):
@@ -55,7 +54,7 @@ def update_tree(workspace: Workspace, tree: str, record: Record | None) -> LinkU
 
 
 def update_if_changed(site: str, tree: str, version: str, timeout: float, say: Callable[[str], None]) -> LinkUpdate:
-    """Take the lock and update the tree, if anything has changed. timeout, say: see `locking.held`."""
+    """Take the lock and update the tree, if anything has changed. timeout, say: see `file_lock.held`."""
     if is_current(site, tree, version):
         return LinkUpdate(0, [], [])
     with held(OF_TREE, f"{site}/{LOCK}", timeout, say), staging_directory(site) as staging:

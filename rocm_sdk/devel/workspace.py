@@ -6,11 +6,20 @@ import os
 from typing import NamedTuple
 
 from rocm_sdk._native import sdk_facts
-from rocm_sdk.errors import RocmSdkError, SystemManagedError
+from rocm_sdk.base.file_lock import Purpose
+from rocm_sdk.errors import DevelopmentTreeError, DevelopmentTreeLockedError, RocmSdkError, SystemManagedError
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.problems import fix_of, problem
 
 from .layout import DISTRIBUTION
+
+OF_TREE = Purpose(
+    "works on the development tree",
+    DevelopmentTreeError,
+    DevelopmentTreeLockedError,
+    patience="wait for it, or set a longer --timeout",
+)
+OF_STORE = OF_TREE._replace(has_readers=True)
 
 
 class Workspace(NamedTuple):
@@ -32,18 +41,13 @@ def devel_distribution(site: str) -> Distribution:
     for distribution in sdk_distributions(site):
         if distribution.name == DISTRIBUTION and distribution.has_metadata and os.path.exists(distribution.record):
             return distribution
-    raise SystemManagedError(
-        f"{DISTRIBUTION} in {site} has no RECORD: it was not installed by pip or uv, so they could not remove the tree",
-        _fix(site),
-        site,
-    )
-
-
-def _fix(site: str) -> str:
-    """Return the command that makes a virtual environment with the same SDK."""
     try:
         version = sdk_facts()["version"]
     except RocmSdkError:  # core is not there, or damaged
         version = None
     requirement = f"rocm[libraries,devel]=={version}" if version else None
-    return fix_of(problem("E-DEVEL-011", site, site, lambda *_: {}, requirement=requirement))
+    raise SystemManagedError(
+        f"{DISTRIBUTION} in {site} has no RECORD: it was not installed by pip or uv, so they could not remove the tree",
+        fix_of(problem("E-DEVEL-011", site, site, lambda *_: {}, requirement=requirement)),
+        site,
+    )

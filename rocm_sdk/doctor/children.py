@@ -21,7 +21,7 @@ from time import monotonic, sleep
 from typing import IO, NamedTuple, cast
 
 from rocm_sdk.base import namespaces
-from rocm_sdk.base.starting import begin
+from rocm_sdk.base.processes import begin
 
 from .surroundings import OURS, Child, Surroundings
 
@@ -114,7 +114,8 @@ def run_programs(commands: Sequence[Sequence[str]], way: Way) -> Iterator[Ended]
                                 waiting.insert(0, (index, command))
                                 break
                             ended[index] = Ended(None, "", error)
-                    _take_output(selector)
+                    for key, _ in selector.select(_POLL_INTERVAL):
+                        key.data.read()
                     for child in [child for child in running if child.is_over()]:
                         running.remove(child)
                         ended[child.index] = child.finish()
@@ -178,11 +179,6 @@ def _strays(mark: str) -> Iterator[int]:
                 with suppress(OSError):  # the process has ended, or is another user's
                     if wanted in Path(f"/proc/{word}/environ").read_bytes().split(b"\0"):
                         yield int(word)
-
-
-def _take_output(selector: selectors.BaseSelector) -> None:
-    for key, _ in selector.select(_POLL_INTERVAL):
-        key.data.read()
 
 
 class Repeatable(NamedTuple):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from rocm_sdk.base.starting import run
+from rocm_sdk.base.processes import run
+from rocm_sdk.base.reporter import Reporter
 from rocm_sdk.devel.layout import find_site
 from rocm_sdk.devel.make_ready import Request, make_ready
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.code.build_command import NotInstalledError, build_command
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
-from rocm_sdk.terminal.reporter import Reporter
 
 from .recorder import Recorder
 

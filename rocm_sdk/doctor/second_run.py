@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from rocm_sdk.base.starting import Done, own_code, run
+from rocm_sdk.base.processes import Done, own_code, run
 
 from .surroundings import Surroundings
 

@@ -7,12 +7,12 @@ import sys
 
 from rocm_sdk.installed import view
 
-from .causes.finding import problems_of
-from .causes.grouping import grouped
+from .causes.established_causes import problems_of
+from .causes.problem_groups import grouped
 from .recorder import Options, Recorder
 from .report.json import as_document
-from .run import run
 from .second_run import Wanted
+from .subject_run import run
 
 
 def main() -> None:

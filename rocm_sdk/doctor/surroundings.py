@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rocm_sdk.base.processes import PACKAGE_PARENT
 from rocm_sdk.base.search_path import entries_of
-from rocm_sdk.base.starting import PACKAGE_PARENT
 from rocm_sdk.base.value_text import quoted_for_shell
 
 VARIABLE, ENTRY, DIRECTORY, LIMIT, UMASK = "variable", "entry", "directory", "limit", "umask"
@@ -106,7 +106,7 @@ def suspects() -> tuple[Suspect, ...]:
         found.append(Suspect(UMASK, "umask", f"{umask:04o}"))
     for name, row in _LIMITS.items():
         soft, hard = resource.getrlimit(row.number)
-        if _is_less(soft, hard) and soft < row.usual:
+        if (soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or soft < hard)) and soft < row.usual:
             found.append(Suspect(LIMIT, name, str(soft)))
     return tuple(found)
 
@@ -208,7 +208,3 @@ def _is_needed(name: str, entry: str) -> bool:
 
     here = os.path.realpath(entry)
     return here == os.path.realpath(PACKAGE_PARENT) or here in {os.path.realpath(each) for each in sdk_sites()}
-
-
-def _is_less(soft: int, hard: int) -> bool:
-    return soft != resource.RLIM_INFINITY and (hard == resource.RLIM_INFINITY or soft < hard)

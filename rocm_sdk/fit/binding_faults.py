@@ -36,7 +36,8 @@ def binding_faults(
         facts = {"library": os.path.basename(library), "symbol": found[0].symbol, "more": more, "other": bound_to}
         shortname, first, names = _shortname_of(bound_to, installed), None, None
         if made_global is not None and (shortname is None or not made_global(shortname)):
-            first = _preloadable(library, installed)
+            rows = (row[0] for row in rows_of(os.path.basename(library)))
+            first = next((shortname for shortname in rows if _own_path(shortname, installed) is not None), None)
             names = ", ".join(f'"{each}"' for each in (first, shortname) if each is not None)
             shortname = None
         yield problem(
@@ -59,12 +60,6 @@ def _shortname_of(path: str, installed: Installed) -> str | None:
     name = os.path.basename(path)
     rows = (row[0] for row in rows_of(name) if row[0] != _ALWAYS_GLOBAL)
     return next((shortname for shortname in rows if _is_of_sdk(shortname, path, installed)), None)
-
-
-def _preloadable(path: str, installed: Installed) -> str | None:
-    """Return the name by which rocm_sdk loads this library, or the SDK's own of its name; None if it cannot."""
-    rows = (row[0] for row in rows_of(os.path.basename(path)))
-    return next((shortname for shortname in rows if _own_path(shortname, installed) is not None), None)
 
 
 def _is_of_sdk(shortname: str, path: str, installed: Installed) -> bool:

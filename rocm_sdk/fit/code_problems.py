@@ -90,7 +90,9 @@ def _no_code(found: "Coverage", gpu: str, installed: "Installed") -> "Problem":
 
 def _codes_of(library: "LibraryCoverage", on: "GpuCoverage", package: _Package | None) -> "Iterator[Code]":
     if on.verdict == "none" and package is not None:
-        if _is_lost(library, on, package):
+        # An archive that was never in the package that is to have it: such a package has all of its files.
+        is_absent = on.lack == "archive" and on.detail is not None and package.sound is not None
+        if is_absent and not may_lack_archive(library.name, on.gpu.partition(":")[0]):
             yield "E-CODE-019"
         elif package.requirement is None and package.site is not None:
             yield "W-CODE-006"
@@ -98,15 +100,6 @@ def _codes_of(library: "LibraryCoverage", on: "GpuCoverage", package: _Package |
             yield "E-CODE-002" if on.lack in _OF_ARCHIVES else "E-CODE-001"
         return
     yield from codes_of(library, on)
-
-
-def _is_lost(library: "LibraryCoverage", on: "GpuCoverage", package: _Package) -> bool:
-    """Return whether an archive is not there, and was never in the package that is to have it.
-
-    Such a package has all of its files.
-    """
-    is_absent = on.lack == "archive" and on.detail is not None and package.sound is not None
-    return is_absent and not may_lack_archive(library.name, on.gpu.partition(":")[0])
 
 
 def lost_archives(installed: "Installed") -> "tuple[Problem, ...]":

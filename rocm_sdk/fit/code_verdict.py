@@ -64,7 +64,7 @@ def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
     """
     if all(verdict.runs):
         return verdict
-    from .counting import COUNTS, Standing, counted, standings_of_targets  # here: most GPUs have what they need
+    from .standings import COUNTS, Standing, counted, standings_of_targets  # here: most GPUs have what they need
 
     of_targets = standings_of_targets(supported_by_code(verdict.coverage))
     standing = [of_targets.get(name, Standing(COUNTS)) for name in gpus]

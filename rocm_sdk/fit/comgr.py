@@ -42,7 +42,7 @@ def cache_problem() -> tuple[Problem, ...]:
 
 
 def _ask(*question: str) -> bool | None:
-    from rocm_sdk.base.starting import module_command, run  # here: most code asks nothing
+    from rocm_sdk.base.processes import module_command, run  # here: most code asks nothing
 
     try:
         done = run(module_command("rocm_sdk.fit.ask_comgr", *question), seconds=_SECONDS)

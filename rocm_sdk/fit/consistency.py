@@ -6,7 +6,7 @@ If the packages differ, a program fails late, at its first kernel.
 from typing import NamedTuple
 
 from rocm_sdk import _native, targets
-from rocm_sdk.base.starting import own_code, run
+from rocm_sdk.base.processes import own_code, run
 from rocm_sdk.installed.init_module import init_module
 from rocm_sdk.installed.view import Installed
 

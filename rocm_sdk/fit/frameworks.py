@@ -157,7 +157,7 @@ def _amdsmi(installed: Installed) -> Iterator[Problem]:
     names = list(dict.fromkeys(_BOUND.findall(_text(found, "amdsmi/amdsmi_wrapper.py"))))
     if not names or found is None or ours is None or ours.path is None:
         return
-    from rocm_sdk.base.starting import own_code, run
+    from rocm_sdk.base.processes import own_code, run
 
     try:
         done = run(own_code(_ASK, json.dumps(names)), seconds=_SECONDS)

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 
 DIRECTORY = "aotriton.images"
 _NAME = re.compile(r"amd-(gfx[0-9a-fx]+)")

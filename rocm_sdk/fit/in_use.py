@@ -5,8 +5,7 @@ Nothing is asked of a GPU, and none is woken.
 
 import os
 
-from rocm_sdk.base.files import names_in
-from rocm_sdk.base.kernel_files import kernel_path, kernel_text
+from rocm_sdk.base.files import kernel_path, kernel_text, names_in
 from rocm_sdk.base.named_tuple import NamedTuple
 
 TYPE_CHECKING = False

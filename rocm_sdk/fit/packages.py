@@ -14,7 +14,7 @@ from rocm_sdk import _native, targets
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.errors import PackageNotInstalledError, UnknownTargetError
 from rocm_sdk.installed.distributions import Distribution, normalised, same_release
-from rocm_sdk.problems.fixes import install_fix
+from rocm_sdk.problems.problem import install_fix
 
 from .coverage import supported_by_code
 

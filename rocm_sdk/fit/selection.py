@@ -17,12 +17,22 @@ def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     notes: tuple[str, ...] = ()
     installed = current()
     if selection == "sdk":
-        chosen = _of_sdk(installed)
+        built = installed.sdk.built_targets()
+        if not built:
+            raise EmptySelectionError(
+                "the installed SDK does not say which targets it was built for (share/therock/dist_info.json)",
+                "name the targets, or build for this machine: rocm-sdk targets --cmake machine",
+            )
+        chosen = targets.expand(built)
     elif selection == "machine":
         chosen, notes = _of_machine()
     else:
         chosen = targets.expand(selection)
-        _require_built_for(chosen)
+        for name in chosen:
+            if not _is_built_for(name):
+                known = tuple(row.name for row in targets.table() if targets.families_of(row.name))
+                meant = did_you_mean(name.partition(":")[0], known)
+                raise UnknownTargetError(f"ROCm is not built for {name}", meant or None)
     if not chosen:
         raise EmptySelectionError(
             f"the selection {selection!r} contains no target", "name targets or families: gfx942,gfx110X-all"
@@ -30,16 +40,6 @@ def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if selection != "sdk":
         _require_packages(installed, chosen)
     return chosen, notes
-
-
-def _of_sdk(installed: Installed) -> tuple[str, ...]:
-    built = installed.sdk.built_targets()
-    if not built:
-        raise EmptySelectionError(
-            "the installed SDK does not say which targets it was built for (share/therock/dist_info.json)",
-            "name the targets, or build for this machine: rocm-sdk targets --cmake machine",
-        )
-    return targets.expand(built)
 
 
 def _of_machine() -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -60,14 +60,6 @@ def _is_built_for(target: str) -> bool:
         return bool(targets.families_of(target))
     except UnknownTargetError:
         return True
-
-
-def _require_built_for(chosen: tuple[str, ...]) -> None:
-    for name in chosen:
-        if not _is_built_for(name):
-            known = tuple(row.name for row in targets.table() if targets.families_of(row.name))
-            meant = did_you_mean(name.partition(":")[0], known)
-            raise UnknownTargetError(f"ROCm is not built for {name}", meant or None)
 
 
 def _require_packages(installed: Installed, chosen: tuple[str, ...]) -> None:

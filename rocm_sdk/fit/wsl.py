@@ -10,7 +10,7 @@ import os
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
-from rocm_sdk.base.starting import own_code, run
+from rocm_sdk.base.processes import own_code, run
 from rocm_sdk.errors import RocmSdkError
 
 TYPE_CHECKING = False

@@ -15,9 +15,9 @@ from rocm_sdk.base.value_text import size_text
 from rocm_sdk.fit.verdicts.requirements import requirements as requirements_of
 from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release, without_post_release
 
-from .asking import Answer, Package, ask
 from .gpu_packages import SELECTOR, with_code
-from .refusal import InstallRefusedError
+from .install_errors import InstallRefusedError
+from .installer_answer import Answer, Package, ask
 from .request import Requirement
 
 TYPE_CHECKING = False
@@ -67,7 +67,9 @@ def choose(
         fit = {"apex": f"==1.{minors[1]}.*"}
         requirements = tuple(each._replace(version=fit.get(each.name, each.version)) for each in requirements)
         answer = ask(requirements, destination, index)
-    _check_extras(answer, index)
+    for name, extra in sorted(answer.unoffered):
+        if not extra.startswith("device-"):
+            raise InstallRefusedError(f"{name} has no extra {extra} at {index.shown}", "another release: --rocm")
     placed = with_code(requirements, targets, answer, destination, index)
     answer = placed.answer
     choice = Choice(
@@ -118,13 +120,6 @@ def is_final(release: str) -> bool:
 
 def _device_packages(requirements: tuple[Requirement, ...], targets: tuple[str, ...]) -> list[str]:
     return [each.device + target for each in requirements if each.device for target in targets]
-
-
-def _check_extras(answer: Answer, index: Index) -> None:
-    """Check that each extra that is no target's is offered. Raise InstallRefusedError if one is not."""
-    for name, extra in sorted(answer.unoffered):
-        if not extra.startswith("device-"):
-            raise InstallRefusedError(f"{name} has no extra {extra} at {index.shown}", "another release: --rocm")
 
 
 def _without(requirement: Requirement, answer: Answer) -> Requirement:

@@ -7,14 +7,14 @@ import sys
 
 from rocm_sdk.base.files import names_in
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.base.starting import find_program, module_command, question, run
+from rocm_sdk.base.processes import find_program, module_command, question, run
 from rocm_sdk.base.users import user_name
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution
 from rocm_sdk.installed.installer import PUBLIC_INDEX, further_places, index_of, installation_facts, keys_of_pip
 from rocm_sdk.installed.other_distributions import versions_in
 
-from .refusal import OWN_ENVIRONMENT, InstallRefusedError
+from .install_errors import OWN_ENVIRONMENT, InstallRefusedError
 
 # The place of its packages, its prefix, its minor version, and the mark of PEP 668, which counts outside environments.
 _QUESTION = """
@@ -62,7 +62,14 @@ def find_destination(python: str | None, installer: str | None) -> Destination:
     """
     python = python or _active_python()
     python = find_program(python) or python
-    site, prefix, minor, is_managed = _ask(python)
+    try:
+        done = run(question(python, _QUESTION), seconds=_SECONDS)
+    except OSError as error:
+        raise InstallRefusedError(f"{python}: {error}", "name an interpreter: --python .venv/bin/python") from error
+    lines = done.stdout.splitlines()
+    if done.returncode != 0 or len(lines) != 4:
+        raise InstallRefusedError(f"{python} is no interpreter of Python 3: {done.stderr.strip()[-200:]}", None)
+    site, prefix, minor, is_managed = lines
     facts = installation_facts(site)
     row = facts["installer"]
     if row == "system" or is_managed == "True":
@@ -90,18 +97,6 @@ def _active_python() -> str:
             "activate one, or name its interpreter: --python .venv/bin/python",
         )
     return sys.executable
-
-
-def _ask(python: str) -> list[str]:
-    """Return the answers of an interpreter."""
-    try:
-        done = run(question(python, _QUESTION), seconds=_SECONDS)
-    except OSError as error:
-        raise InstallRefusedError(f"{python}: {error}", "name an interpreter: --python .venv/bin/python") from error
-    lines = done.stdout.splitlines()
-    if done.returncode != 0 or len(lines) != 4:
-        raise InstallRefusedError(f"{python} is no interpreter of Python 3: {done.stderr.strip()[-200:]}", None)
-    return lines
 
 
 def _command(row: str, wanted: str | None, python: str, minor: int, site: str) -> tuple[str, tuple[str, ...]]:

@@ -11,9 +11,9 @@ from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
 
-from .asking import SCRATCH, compiling, plain_options, pre_releases, run_installer, variables
 from .destination import is_ours
-from .refusal import InstallRefusedError, WrongWordError
+from .install_errors import InstallRefusedError, WrongWordError
+from .installer_answer import SCRATCH, compiling, plain_options, pre_releases, run_installer, variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

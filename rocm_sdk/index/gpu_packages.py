@@ -8,10 +8,10 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.errors import UnknownTargetError
 from rocm_sdk.installed.distributions import normalised
 
-from .asking import Answer, Package, ask, offered
-from .gpu_choice import nearest_targets
+from .install_errors import InstallRefusedError
+from .install_targets import nearest_targets
+from .installer_answer import Answer, Package, ask, offered
 from .offered_code import DEVICE, FAMILY, WHOLE, Offer, offered_targets, package_of, read_offer
-from .refusal import InstallRefusedError
 from .request import Requirement
 
 TYPE_CHECKING = False

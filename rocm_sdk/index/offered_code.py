@@ -16,7 +16,7 @@ from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.fit.code.tar_reader import TarReader
 from rocm_sdk.installed.distributions import closure_targets, normalised
 
-from .refusal import InstallRefusedError
+from .install_errors import InstallRefusedError
 from .web.remote_file import NoPartsError
 from .web.remote_wheel import file_in_wheel
 from .web.server import Server, TooLargeError, UnreachedError, WebError
@@ -25,7 +25,7 @@ from .web.simple_index import files_of_project, projects_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .asking import Answer
+    from .installer_answer import Answer
     from .request import Index
     from .web.simple_index import IndexedFile
 

@@ -9,10 +9,10 @@ from rocm_sdk.base.value_text import quoted_for_shell, without_passwords
 from rocm_sdk.installed.installable_table import FIRST_JAXLIB
 from rocm_sdk.installed.installer import PUBLIC_INDEX
 
-from .asking import VARIABLES, Answer, ask
 from .choice import JAX, Choice, changes, choose, numbers_of
 from .destination import OURS, Destination
-from .refusal import InstallRefusedError, UnreachedIndexError
+from .install_errors import InstallRefusedError, UnreachedIndexError
+from .installer_answer import VARIABLES, ask
 from .request import Index, Requirement
 from .web.server import Server, WebError
 from .web.simple_index import files_of_project
@@ -52,7 +52,13 @@ def choose_all(
             raise
         what = f"{JAX} and {', '.join(plugins)} have no version in common at {index.shown} and {place.shown}:\n"
         raise InstallRefusedError((what if bound else "") + error.message, error.fix) from error
-    _check_others(plugins[0], answer, place)
+    major, version = plugins[0].removeprefix(f"{JAX}-rocm").partition("-")[0], answer.packages[JAX].version
+    first, jaxlib = FIRST_JAXLIB.get(major, ""), answer.packages.get("jaxlib")
+    if jaxlib is not None and numbers_of(jaxlib.version) < numbers_of(first):
+        said = f"{JAX} {version}, the newest that {plugins[0]} goes with here, takes jaxlib {jaxlib.version}"
+        raise InstallRefusedError(f"{said}, and the first that knows the plug-in of ROCm {major} is {first}", _FIX)
+    if stranger := next((each for each in answer.packages if each.startswith(OURS)), None):
+        raise InstallRefusedError(f"{JAX} {version} would bring {stranger} from {place.shown}", "take another index")
     exact = jax._replace(version=f"=={found}")
     if place is index:
         return choose((*choice.requirements[:at], exact, *choice.requirements[at:]), targets, destination, index)
@@ -78,14 +84,3 @@ def _public(destination: Destination, index: Index) -> Index:
     is_secret = without_passwords(address) != address
     shown = f'"${VARIABLES[destination.installer]}"' if is_secret else quoted_for_shell(address)
     return Index(address, shown, "stable", index.first_release, JAX)
-
-
-def _check_others(plugin: str, answer: Answer, place: Index) -> None:
-    """Raise InstallRefusedError for a jaxlib without the plug-in's GPU code, and for packages of ROCm beside JAX."""
-    major, version = plugin.removeprefix(f"{JAX}-rocm").partition("-")[0], answer.packages[JAX].version
-    first, jaxlib = FIRST_JAXLIB.get(major, ""), answer.packages.get("jaxlib")
-    if jaxlib is not None and numbers_of(jaxlib.version) < numbers_of(first):
-        what = f"{JAX} {version}, the newest that {plugin} goes with here, takes jaxlib {jaxlib.version}"
-        raise InstallRefusedError(f"{what}, and the first that knows the plug-in of ROCm {major} is {first}", _FIX)
-    if stranger := next((each for each in answer.packages if each.startswith(OURS)), None):
-        raise InstallRefusedError(f"{JAX} {version} would bring {stranger} from {place.shown}", "take another index")

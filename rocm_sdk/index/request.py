@@ -13,7 +13,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.installable_table import INSTALLABLES
 
-from .refusal import InstallRefusedError, WrongWordError
+from .install_errors import InstallRefusedError, WrongWordError
 
 _SDK = "sdk"
 _STABLE = "stable"
@@ -69,7 +69,12 @@ def choose_index(rocm: str | None) -> Index:
     if site:
         _refuse_no_index(site)
     if row is None and site and rocm is not None:  # that index may have releases that AMD's indexes lack
-        return Index(site, '"$ROCM_SDK_INDEX"', _OTHER if any(map(str.isalpha, rocm)) else _STABLE, _first_of(rocm))
+        import re
+
+        numbers = [*map(int, re.findall(r"\d+", rocm)), 0, 0]
+        return Index(
+            site, '"$ROCM_SDK_INDEX"', _OTHER if any(map(str.isalpha, rocm)) else _STABLE, (numbers[0], numbers[1])
+        )
     if row is None:
         served = ", ".join("{2} {0[0]}.{0[1]} to {1[0]}.{1[1]}".format(*row) for row in sdk_indexes())
         fix = f"the indexes have {served.replace('to 0.0', 'and later')}"
@@ -115,7 +120,13 @@ def make_requirements(
     """
     rows = {name: row for name, *row in INSTALLABLES}
     devices = tuple(f"device-{target}" for target in targets)
-    release = _version_of(rocm)
+    if rocm is not None and rocm.startswith(">="):
+        release = rocm
+    elif rocm is None or not rocm[:1].isdigit():
+        release = ""
+    else:
+        is_whole = rocm.count(".") > 1 or any(each.isalpha() for each in rocm)
+        release = f"=={rocm}" if is_whole or rocm.endswith("*") else f"=={rocm}.*"
     found: dict[str, Requirement] = {}
     for thing in dict.fromkeys([_SDK, *things]):
         is_file = thing not in rows
@@ -129,27 +140,6 @@ def make_requirements(
             of_other = rows[other][2] if other in rows else ""
             found.setdefault(other, Requirement(other, devices if of_other else (), of_other, "", ""))
     return tuple(found.values())
-
-
-def _first_of(rocm: str) -> tuple[int, int]:
-    """Return the release that a request begins with."""
-    import re
-
-    numbers = [*map(int, re.findall(r"\d+", rocm)), 0, 0]
-    return numbers[0], numbers[1]
-
-
-def _version_of(rocm: str | None) -> str:
-    """Return a release as a specifier; "" for a stream.
-
-    A release that is not complete ("10", "10.0") stands for all that begin so.
-    """
-    if rocm is not None and rocm.startswith(">="):
-        return rocm
-    if rocm is None or not rocm[:1].isdigit():
-        return ""
-    is_whole = rocm.count(".") > 1 or any(each.isalpha() for each in rocm)
-    return f"=={rocm}" if is_whole or rocm.endswith("*") else f"=={rocm}.*"
 
 
 def refuse_unknown(things: list[str]) -> None:

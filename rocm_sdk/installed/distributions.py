@@ -26,6 +26,7 @@ _TEXT_LIMIT = 1 << 20  # bytes of each other file
 _CLOSURE_NOTE = "closure.json"
 _CLOSURE_COMMAND = "rocm-sdk-build closure "
 _CLOSURE = "closure"  # the beginning of the part that a closure adds to the version of a package
+_COMPARED = 1 << 20  # bytes: the contents of smaller files are compared, of larger ones the sizes
 
 
 class Distribution:
@@ -47,7 +48,7 @@ class Distribution:
         self._record_facts: os.stat_result | None = None
         self._texts: dict[str, bytes] = {}
         try:
-            headers = _read_headers(f"{directory}/METADATA")
+            headers = dict(reversed(headers_of(read_beginning(f"{directory}/METADATA", _HEADER_LIMIT))))
         except OSError as error:
             self.has_metadata = not isinstance(error, FileNotFoundError)
             self._metadata_fault = f"{directory}/METADATA: {error.strerror}"
@@ -232,11 +233,41 @@ def headers_of(data: bytes) -> list[tuple[str, str]]:
     return found
 
 
-def _read_headers(path: str) -> dict[str, str]:
-    """Return the headers of METADATA, the first of several."""
-    return dict(reversed(headers_of(read_beginning(path, _HEADER_LIMIT))))
-
-
 def _letters(version: str) -> str:
     """Return a version without its separators, which names of directories spell differently."""
     return "".join(each for each in version.lower() if each.isascii() and each.isalnum())
+
+
+def without_twins(distributions: list[Distribution], site: str) -> tuple[list[Distribution], list[Distribution]]:
+    """Return the distributions, one of each name, and the others of the same names, which the files fit less."""
+    by_name: dict[str, list[Distribution]] = {}
+    for each in distributions:
+        by_name.setdefault(each.name, []).append(each)
+    kept = [
+        found[0] if len(found) == 1 else max(found, key=lambda each: _fit(each, site)) for found in by_name.values()
+    ]
+    return kept, [each for each in distributions if each not in kept]
+
+
+def _fit(each: Distribution, site: str) -> tuple[float, bool]:
+    """Return the share of the files of RECORD that are there as it says, and whether the metadata has no fault.
+
+    Files of the metadata itself do not count: they may be faultless.
+    """
+    own = f"{os.path.basename(each.directory)}/"
+    files = [file for file in each.files if not file.path.startswith(own) and not file.path.endswith(".pyc")]
+    share = sum(_is_as_recorded(file, site) for file in files) / len(files) if files and each.has_metadata else -1.0
+    return share, each.fault is None
+
+
+def _is_as_recorded(file: RecordedFile, site: str) -> bool:
+    from .record import has_digest
+
+    path = os.path.join(site, file.path)
+    try:
+        size = os.stat(path).st_size
+        if file.size is not None and size != file.size:
+            return False
+        return size > _COMPARED or not file.digest or has_digest(path, file.digest)
+    except (OSError, ValueError):
+        return False

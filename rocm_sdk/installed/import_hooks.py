@@ -10,7 +10,6 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from importlib.machinery import ModuleSpec
 
 
 def find_directories(modules: "Iterable[str]") -> dict[str, bytes]:
@@ -18,7 +17,12 @@ def find_directories(modules: "Iterable[str]") -> dict[str, bytes]:
     directories = {}
     for module in modules:
         try:
-            spec = _find_spec(module)
+            # As importlib.util.find_spec does, whose import takes longer than the search.
+            if module in sys.modules:
+                spec = getattr(sys.modules[module], "__spec__", None)
+            else:
+                finders = (finder for finder in sys.meta_path if hasattr(finder, "find_spec"))
+                spec = next(filter(None, (finder.find_spec(module, None) for finder in finders)), None)
         except (ImportError, ValueError):
             continue
         places = spec.submodule_search_locations if spec is not None else None
@@ -26,14 +30,3 @@ def find_directories(modules: "Iterable[str]") -> dict[str, bytes]:
         if directory is not None and os.path.isdir(directory):  # a module in an archive has no directory
             directories[module] = os.fsencode(directory)
     return directories
-
-
-def _find_spec(module: str) -> "ModuleSpec | None":
-    """Return the spec of a top-level module, as importlib.util.find_spec does.
-
-    The import of that function takes longer than the search.
-    """
-    if module in sys.modules:
-        return getattr(sys.modules[module], "__spec__", None)
-    finders = (finder for finder in sys.meta_path if hasattr(finder, "find_spec"))
-    return next(filter(None, (finder.find_spec(module, None) for finder in finders)), None)

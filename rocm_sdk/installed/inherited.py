@@ -61,7 +61,9 @@ def inherited(installed: Installed, variables: Mapping[str, str]) -> Iterator[In
             found = _judged(installed, name, variables[name], row)
             if row.is_of_profilers:
                 running = _profilers(variables) if running is None else running
-                if _is_of_running(running, found):
+                # What a profiler that runs has set, it did not have from its own parent.
+                entry = os.fsencode(f"{found.name}={found.value}")
+                if any(entry not in environment.split(b"\0") for environment in running):
                     continue
             yield found
 
@@ -121,12 +123,6 @@ def _profilers(variables: Mapping[str, str]) -> list[bytes]:
         if pid <= 1:
             break
     return found
-
-
-def _is_of_running(environments: list[bytes], found: Inherited) -> bool:
-    """Return whether a profiler that runs has set a variable: the profiler did not have it from its own parent."""
-    entry = os.fsencode(f"{found.name}={found.value}")
-    return any(entry not in environment.split(b"\0") for environment in environments)
 
 
 def _is_loaded_tool(path: str) -> bool:

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 
 from rocm_sdk.base.files import names_in, read_beginning
-from rocm_sdk.base.starting import find_program
+from rocm_sdk.base.processes import find_program
 from rocm_sdk.base.users import user_name
 from rocm_sdk.base.value_text import quoted_for_shell
 
@@ -65,7 +65,9 @@ def installation_facts(
     if prefix is None and metadata is None:  # a directory that no Python installer has filled or may fill
         installer = "other"
     else:
-        installer = _installer_of(site, prefix, python, _first_word(metadata, "INSTALLER"))
+        words = metadata.read("INSTALLER").decode("utf-8", errors="replace").split() if metadata is not None else ()
+        recorded = words[0].lower() if words else ""  # poetry's word is followed by its version
+        installer = _installer_of(site, prefix, python, recorded)
     facts = {"installer": installer, "python": _shown(python), "site": _shown(site)}
     if (environment := prefix or _bare_prefix_of(site)) is not None:
         facts["environment"] = _shown(environment)
@@ -201,12 +203,6 @@ def _names_of_sdk(site: str) -> list[str]:
     return [name for name in names_in(site) if name.endswith(".dist-info") and name.lower().startswith("rocm")]
 
 
-def _first_word(metadata: Distribution | None, name: str) -> str:
-    """Return the first word of a file, in lower case: INSTALLER has the installer's name, poetry's with its version."""
-    words = metadata.read(name).decode("utf-8", errors="replace").split() if metadata is not None else ()
-    return words[0].lower() if words else ""
-
-
 # ---- where the packages come from
 
 
@@ -234,17 +230,12 @@ def _source(installer: str, prefix: str | None) -> str | None:
 
 def index_of(installer: str, prefix: str | None) -> str | None:
     """Return the index that an installer takes packages from, as its configuration says; None if that does not."""
-    return _index_of_uv() if installer.startswith("uv") else _index_of_pip(prefix or sys.prefix)
-
-
-def _index_of_pip(prefix: str) -> str | None:
-    """Return the index that pip takes packages from, as its variables and files say; None if they do not.
-
-    A section of the command counts before [global], whichever file has it.
-    """
+    if installer.startswith("uv"):
+        return _index_of_uv()
     if index := os.environ.get("PIP_INDEX_URL"):
         return index
-    files = [_settings_of(path) for path in _pip_files(prefix)]
+    files = [_settings_of(path) for path in _pip_files(prefix or sys.prefix)]
+    # A section of the command counts before [global], whichever file has it.
     values = (each.get((section, "index-url")) for section in ("install", "global") for each in files)
     return next(filter(None, values), None)
 

@@ -35,8 +35,10 @@ def packages_of(installed: Installed) -> tuple[str, ...]:
 
 def open_directories(packages: Iterable[str]) -> list[str]:
     """Return the directories in packages with libraries for any program."""
+    from rocm_sdk.base.files import names_in
+
     places = (f"{package}/{place}" for package in packages for place in _OPEN)
-    return [place for place in places if any(".so" in name for name in _names_in(place))]
+    return [place for place in places if any(".so" in name for name in names_in(place))]
 
 
 def further_libraries(installed: Installed, known: Iterable[str]) -> list[str]:
@@ -45,7 +47,7 @@ def further_libraries(installed: Installed, known: Iterable[str]) -> list[str]:
     known: the paths of other libraries, whose names are left out. Private libraries are left out, as is the development
     tree.
     """
-    from rocm_sdk.installed.walking import walk
+    from rocm_sdk.installed.directory_walk import walk
 
     found = {os.path.basename(path): "" for path in known}
     for package in packages_of(installed)[len(installed.directories) :]:
@@ -63,7 +65,7 @@ def is_private(directory: str, package: str) -> bool:
 
 def shared_libraries(directories: Iterable[str]) -> tuple[str, ...]:
     """Return the paths below directories that have the names of shared libraries, links among them."""
-    from rocm_sdk.installed.walking import walk
+    from rocm_sdk.installed.directory_walk import walk
 
     found = ((parent, name) for directory in directories for parent, _, names in walk(directory) for name in names)
     return tuple(os.path.join(parent, name) for parent, name in found if ".so" in name)
@@ -92,9 +94,3 @@ def led_on(
         if not new:
             return (files[0] if files else None), further
         further += new
-
-
-def _names_in(directory: str) -> list[str]:
-    from rocm_sdk.base.files import names_in
-
-    return names_in(directory)

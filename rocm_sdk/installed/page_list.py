@@ -28,7 +28,7 @@ except rocm_sdk.RocmSdkError as error:
 
 def load_command(installed: Installed) -> list[str]:
     """Return the command that loads all libraries of the SDK; with VARIABLE it records their pages."""
-    from rocm_sdk.base.starting import own_code
+    from rocm_sdk.base.processes import own_code
 
     return own_code(_PROGRAM, *installed.locations)
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from rocm_sdk._native import catalog
 from rocm_sdk.base.files import is_below, read_beginning
 from rocm_sdk.base.search_path import entries_of
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 
 # Prefixes that ROCm shares with other software: there only files with ROCm's names are tested.
 _SHARED = ("/", "/usr", "/usr/local")

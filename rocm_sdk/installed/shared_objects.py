@@ -13,7 +13,7 @@ from rocm_sdk._native import LibraryFacts, inspect_library
 from rocm_sdk.base.files import NotAFileError, installed_file, is_below, read_beginning
 from rocm_sdk.base.search_path import expanded
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 
 from .catalog import linker_name
 

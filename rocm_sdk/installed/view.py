@@ -110,7 +110,7 @@ class Installed:
         found = sdk_distributions(self.site)
         if len({each.name for each in found}) == len(found):
             return tuple(found), ()
-        from .doubled_metadata import without_twins
+        from .distributions import without_twins
 
         kept, others = without_twins(found, self.site)
         return tuple(kept), tuple(others)
@@ -290,7 +290,7 @@ class Installed:
     def _linked_files(self) -> frozenset[str]:
         """The files to which links of an installer lead; nothing leads to the development tree's."""
         from rocm_sdk.base.files import installed_file
-        from rocm_sdk.installed.walking import walk
+        from rocm_sdk.installed.directory_walk import walk
 
         directories = [each for each in self.platform_directories if "devel" not in os.path.basename(each)]
         paths = (os.path.join(root, name) for top in directories for root, _, names in walk(top) for name in names)

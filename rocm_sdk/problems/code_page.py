@@ -32,22 +32,14 @@ def page(code: str, text: "Callable[[str], str]" = str, command: "Callable[[str]
     paragraphs = [text(each) for each in (entry.about, *causes, f"For example: {example(entry.code)}")]
     if entry.fixes:
         heading = "Fix:" if len(entry.fixes) == 1 else "Fix, the first of these that fits the installation:"
-        paragraphs.append("\n".join([heading, *fix_lines(entry.fixes, command)]))
+        are_of_systems = len({fix.system for fix in entry.fixes}) > 1
+        items = [f"- {_of_system(fix, command) if are_of_systems else command(fix.text)}" for fix in entry.fixes]
+        if any(_has_placeholder(fix.text) for fix in entry.fixes):
+            items.append("The message of a problem says what the words in capitals stand for.")
+        paragraphs.append("\n".join([heading, *dict.fromkeys(items)]))
     if told := consequences(code):
         paragraphs.append(text(told))
     return text(f"{code}: {found.title}"), paragraphs
-
-
-def fix_lines(fixes: tuple[Fix, ...], command: "Callable[[str], str]" = str) -> list[str]:
-    """Return the fixes as items of a list, each once, with the systems that they are for.
-
-    An item says where to find the meaning of words that stand for something unknown. command: writes the text of a fix.
-    """
-    are_of_systems = len({fix.system for fix in fixes}) > 1
-    items = [f"- {_of_system(fix, command) if are_of_systems else command(fix.text)}" for fix in fixes]
-    if any(_has_placeholder(fix.text) for fix in fixes):
-        items.append("The message of a problem says what the words in capitals stand for.")
-    return list(dict.fromkeys(items))
 
 
 def _of_system(fix: Fix, command: "Callable[[str], str]") -> str:

@@ -209,3 +209,18 @@ def _site_of(path: str | None) -> str:
         if part.startswith(("_rocm_sdk_", "_rocm_profiler")):
             return os.sep.join(parts[:index])
     return ""
+
+
+def install_fix(requirement: str, site: str | None = None) -> str:
+    """Return the command that installs a requirement."""
+    return fix_of(problem("E-PKG-014", None, site, requirement=requirement))
+
+
+def reinstall_fix(distribution: str, site: str) -> str:
+    """Return the command that installs a distribution again, in the version that it has in `site`."""
+    from rocm_sdk.installed.distributions import sdk_distributions
+
+    version = next((found.version for found in sdk_distributions(site) if found.name == distribution), None)
+    requirement = f"{distribution}=={version}" if version else distribution
+    facts = {"distribution": distribution, "version": version, "requirement": requirement}
+    return fix_of(problem("E-FILE-001", None, site, **facts))

@@ -5,7 +5,7 @@ Output for programs (a path, flags, JSON, a graph) is printed as it is, quoted f
 
 import sys
 
-from .output_options import given
+from rocm_sdk.base.given import given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

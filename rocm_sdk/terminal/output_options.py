@@ -3,6 +3,8 @@
 import io
 import sys
 
+from rocm_sdk.base.given import given
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -19,19 +21,6 @@ if TYPE_CHECKING:
 
 OUTPUT = "output"  # the title of the options that every command has
 _WHEN = ("auto", "always", "never")
-
-
-class Given:
-    """The options of this run. The variables of the environment count where an option says nothing."""
-
-    program = "rocm-sdk"  # the beginning of messages
-    quiet = False
-    verbose = False
-    progress = False
-    color = "auto"
-
-
-given = Given()
 
 
 def open_standard_streams() -> None:

@@ -13,10 +13,10 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TypeVar
 
+from rocm_sdk.base.given import given
+from rocm_sdk.base.reporter import LineReporter, Progress
 from rocm_sdk.base.value_text import one_line
 
-from .output_options import given
-from .reporter import LineReporter, Progress
 from .style import can_show, width_of
 
 _SECONDS_BETWEEN = 0.1

@@ -5,9 +5,8 @@ NO_COLOR (https://no-color.org) turns colour off, FORCE_COLOR on.
 
 import os
 
+from rocm_sdk.base.given import given
 from rocm_sdk.base.value_text import is_words
-
-from .output_options import given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

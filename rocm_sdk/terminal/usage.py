@@ -99,22 +99,17 @@ def help_asked(words: "Sequence[str]", program: str) -> "Sequence[str]":
     if words[:1] != ["help"]:
         return words
     if words[1:2] == ["options"]:
-        sys.stdout.write(help_of_all(program))
+        parser = argparse.ArgumentParser(
+            prog=f"{program} COMMAND",
+            description=f"Options and exit statuses of all commands of {program}.",
+            formatter_class=HelpFormatter,
+            epilog=_statuses_text(STATUSES),
+            add_help=False,
+        )
+        add_output_options(parser)
+        sys.stdout.write(parser.format_help())
         raise SystemExit(0)
     return [*words[1:2], "--help"]
-
-
-def help_of_all(program: str) -> str:
-    """Return the options that all commands of a program have, and their exit statuses."""
-    parser = argparse.ArgumentParser(
-        prog=f"{program} COMMAND",
-        description=f"Options and exit statuses of all commands of {program}.",
-        formatter_class=HelpFormatter,
-        epilog=_statuses_text(STATUSES),
-        add_help=False,
-    )
-    add_output_options(parser)
-    return parser.format_help()
 
 
 def _statuses_text(statuses: "Mapping[int, str]") -> str:

@@ -231,7 +231,7 @@ def attack_adoption(root: Path, chance: random.Random) -> str:
 
     def undo() -> int:
         from rocm_sdk.adoption import undo
-        from rocm_sdk.adoption.errors import AdoptionError
+        from rocm_sdk.adoption.distribution import AdoptionError
 
         try:
             undo(site.path)

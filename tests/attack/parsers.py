@@ -30,8 +30,8 @@ from victims import WrongError, main
 from rocm_sdk import RocmSdkError
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.devel.archive import Archive
+from rocm_sdk.fit.code.found_code import code_in
 from rocm_sdk.fit.code.note import parse_history
-from rocm_sdk.fit.code.search import code_in
 from rocm_sdk.index.web.remote_wheel import file_in_wheel
 from rocm_sdk.index.web.server import Answer, WebError
 from rocm_sdk.index.web.simple_index import IndexedFile, files_of_project

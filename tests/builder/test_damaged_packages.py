@@ -18,8 +18,8 @@ from programs import completed
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError, RocmSdkError
-from rocm_sdk.fit.code.search import code_in
-from rocm_sdk.installed.walking import DEPTH_LIMIT
+from rocm_sdk.fit.code.found_code import code_in
+from rocm_sdk.installed.directory_walk import DEPTH_LIMIT
 from rocm_sdk_build.base.damaged import SMALL_LIMIT
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.unpacked import unpack

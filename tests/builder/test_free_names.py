@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.base import moving
+from rocm_sdk.base import moves
 
 
 @pytest.fixture(params=["in one step", "of a file system that only replaces"])
@@ -16,7 +16,7 @@ def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), one, None, other)
 
     if request.param != "in one step":
-        monkeypatch.setattr(moving, "_renameat2", refused)
+        monkeypatch.setattr(moves, "_renameat2", refused)
 
 
 @pytest.mark.usefixtures("_way")
@@ -25,7 +25,7 @@ def test_one_of_many_gets_the_name(tmp_path: Path) -> None:
         path = tmp_path / f"{number}"
         path.write_text(f"{number}")
         try:
-            moving.move_to_free_name(str(path), str(tmp_path / "name"))
+            moves.move_to_free_name(str(path), str(tmp_path / "name"))
         except FileExistsError:
             path.unlink()
             return False
@@ -41,7 +41,7 @@ def test_one_of_many_gets_the_name(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_way")
 def test_nothing_stays_of_a_failure(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        moving.move_to_free_name(str(tmp_path / "absent"), str(tmp_path / "name"))
+        moves.move_to_free_name(str(tmp_path / "absent"), str(tmp_path / "name"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -57,6 +57,6 @@ def test_a_name_that_is_taken(tmp_path: Path, taken: str) -> None:
     else:
         name.symlink_to("nothing")
     with pytest.raises(FileExistsError):
-        moving.move_to_free_name(str(path), str(name))
+        moves.move_to_free_name(str(path), str(name))
     assert path.exists()
     assert name.is_symlink() or name.is_dir() or name.read_text() == "theirs"

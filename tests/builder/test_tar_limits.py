@@ -13,7 +13,7 @@ import pytest
 from artifact_tree import MANIFEST, STAGE
 
 from rocm_sdk.errors import BadArchiveError
-from rocm_sdk.fit.code.search import code_in
+from rocm_sdk.fit.code.found_code import code_in
 from rocm_sdk.fit.code.tar_reader import END_LIMIT, HEADERS_LIMIT
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs import archives
@@ -24,7 +24,7 @@ _MANY = 400 << 20  # bytes
 _CHILD = """
 import resource, sys
 from pathlib import Path
-from rocm_sdk.fit.code.search import code_in
+from rocm_sdk.fit.code.found_code import code_in
 from rocm_sdk_build.inputs.archives import unpack
 def peak():
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) << 10

@@ -24,8 +24,8 @@ from sample_site import clean_environment
 
 from rocm_sdk import BadArchiveError, RocmSdkError
 from rocm_sdk.base.zstd import ZSTD_FIX, ZSTD_MODULE, import_zstd
+from rocm_sdk.fit.code.found_code import code_in
 from rocm_sdk.fit.code.member import code_of_stream
-from rocm_sdk.fit.code.search import code_in
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
 CONTENT = bundle(objects("gfx1030", "gfx90a:xnack-", size=50_000))
@@ -114,7 +114,8 @@ def test_each_kind(files: Path, tmp_path: Path, make: Callable[[Path, Path], Pat
 def test_the_same_as_unpacked(files: Path, tmp_path: Path) -> None:
     """The facts of a member equal the facts of the file, offsets too."""
     program = (
-        "import sys, rocm_sdk.fit.code.search as a; print([tuple(c)[1:] for c in a.code_in(sys.argv[1]) if c.targets])"
+        "import sys, rocm_sdk.fit.code.found_code as a\n"
+        "print([tuple(c)[1:] for c in a.code_in(sys.argv[1]) if c.targets])"
     )
     stored, deflated = make_stored(files, tmp_path), make_wheel(files, tmp_path)
     said = {
@@ -412,8 +413,8 @@ def test_links_of_a_tar_archive_lead_nowhere(tmp_path: Path) -> None:
 
 _ERRORS = """
 import sys
-import rocm_sdk.fit.code.search
-print([str(each) for each in rocm_sdk.fit.code.search.code_in(sys.argv[1]) if isinstance(each, Exception)])
+import rocm_sdk.fit.code.found_code
+print([str(each) for each in rocm_sdk.fit.code.found_code.code_in(sys.argv[1]) if isinstance(each, Exception)])
 """
 
 

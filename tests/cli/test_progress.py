@@ -20,7 +20,7 @@ QUICK = "from rocm_sdk.terminal import progress; progress._FIRST_TICK = progress
 LINES = "from rocm_sdk.terminal import progress; progress._SECONDS_BETWEEN_LINES = 0.05"
 WORK = """
 import sys, time
-from rocm_sdk.terminal.output_options import given
+from rocm_sdk.base.given import given
 from rocm_sdk.terminal.progress import waiting, with_progress
 given.quiet, given.progress = "-q" in sys.argv, "--progress" in sys.argv
 with waiting("asking pip"):

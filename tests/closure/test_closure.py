@@ -326,11 +326,12 @@ def test_each_step_shows_that_it_goes_on(
 ) -> None:
     """The form, too: mksquashfs prints nothing for a minute."""
     need("mksquashfs")
-    from rocm_sdk.terminal import output_options, progress
+    from rocm_sdk.base.given import given
+    from rocm_sdk.terminal import progress
     from rocm_sdk_build.closure.closure import Request, make_closure
     from rocm_sdk_build.closure.writing.forms import images
 
-    monkeypatch.setattr(output_options.given, "program", "rocm-sdk")  # another test may have run a program here
+    monkeypatch.setattr(given, "program", "rocm-sdk")  # another test may have run a program here
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 1e-4)
     monkeypatch.setenv("CI", "true")
     monkeypatch.syspath_prepend(str(sdk))

@@ -20,7 +20,7 @@ from sample_devel import as_root
 from sample_site import CORE, LIBRARIES, clean_environment, run_interpreter
 from system_programs import need
 
-from rocm_sdk.base import starting
+from rocm_sdk.base import processes
 from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.writing.forms.table import writer_of
@@ -233,7 +233,7 @@ def test_what_is_read_is_told(site: Path, tmp_path: Path, form: str) -> None:
 def test_what_a_program_reads_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     """Bytes that compress badly: the program takes long enough to be looked at."""
     need(PROGRAMS[form])
-    monkeypatch.setattr(starting, "_SECONDS_BETWEEN", 0.01)
+    monkeypatch.setattr(processes, "_SECONDS_BETWEEN", 0.01)
     site = tmp_path / "of"
     site.mkdir()
     for name in "abc":

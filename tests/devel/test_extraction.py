@@ -281,9 +281,7 @@ def read_terminal(terminal: int) -> bytes:
 def test_interrupted_by_the_user(make_site: MakeSite) -> None:
     site = site_of_many(make_site)
     before = site.names()
-    slow = (
-        "import time; from rocm_sdk.terminal import reporter; reporter._LineProgress.show = lambda _: time.sleep(0.01)"
-    )
+    slow = "import time; from rocm_sdk.base import reporter; reporter._LineProgress.show = lambda _: time.sleep(0.01)"
     process = subprocess.Popen(
         init_with(slow), env=site.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -11,7 +11,7 @@ from other_user import USER, OtherUser
 from programs import completed
 from sample_devel import DevelSite, as_root
 
-from rocm_sdk.base.removing import remove, remove_directory
+from rocm_sdk.base.removal import remove, remove_directory
 
 LEFTOVER = ".rocm_sdk_devel.staging-old"
 
@@ -51,7 +51,7 @@ def test_links_in_a_leftover_are_not_followed(devel_site: DevelSite) -> None:
 
 REMOVE = """
 import sys
-from rocm_sdk.base.removing import remove
+from rocm_sdk.base.removal import remove
 remove(sys.argv[1])
 """
 

@@ -15,15 +15,15 @@ from ended import assert_failed
 from other_user import USER, OtherUser
 from sample_devel import DevelSite, sample_members
 
-from rocm_sdk.base.locking import held
-from rocm_sdk.devel.lock import OF_STORE, OF_TREE
+from rocm_sdk.base.file_lock import held
+from rocm_sdk.devel.workspace import OF_STORE, OF_TREE
 from rocm_sdk.errors import DevelopmentTreeLockedError
 
 LOCK = ".rocm_sdk_devel.lock"
 HOLD = """
 import os, sys, time
-from rocm_sdk.base.locking import held
-from rocm_sdk.devel.lock import OF_TREE
+from rocm_sdk.base.file_lock import held
+from rocm_sdk.devel.workspace import OF_TREE
 with held(OF_TREE, sys.argv[1], 10, print):
     {inside}
     print("held", flush=True)

@@ -134,7 +134,7 @@ def test_record_that_changes_meanwhile(devel_site: DevelSite) -> None:
     """The installer pip takes no lock: RECORD is looked at once more before it is replaced."""
     code = """
     import sys
-    from rocm_sdk.devel.record import Record
+    from rocm_sdk.devel.tree_record import Record
     from rocm_sdk.errors import DevelopmentTreeError
     record = Record(sys.argv[1])
     with open(sys.argv[1], "a") as file:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sample_machine import Machine
 
 import rocm_sdk
-from rocm_sdk.fit.gpu_choice import variables_for
+from rocm_sdk.cli.gpu_option import variables_for
 
 APU_FIRST = ("gfx1036", "gfx1100", "gfx1201")
 APU_LAST = ("gfx1100", "gfx1201", "gfx1036")

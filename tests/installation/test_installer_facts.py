@@ -15,7 +15,7 @@ from programs import completed
 from sample_devel import DevelSite, as_root, core_files
 
 from rocm_sdk.installed import installer
-from rocm_sdk.problems.fixes import install_fix, reinstall_fix
+from rocm_sdk.problems.problem import install_fix, reinstall_fix
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from asked_server import Server, refusing_proxy, served, write_pages, write_sdk
 from made_indexes import write_source_archive
 
 from rocm_sdk.index.destination import Destination
-from rocm_sdk.index.explaining import _SHORT, WORDINGS, explained
+from rocm_sdk.index.failure_reason import _SHORT, WORDINGS, explained
 from rocm_sdk.index.request import Index
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -14,10 +14,10 @@ from package_index import serve, write_wheel
 from programs import completed
 from sample_machine import machine_of
 
-from rocm_sdk.index.asking import _packages_of_pip, run_installer
 from rocm_sdk.index.choice import works
 from rocm_sdk.index.destination import Destination
-from rocm_sdk.index.refusal import InstallRefusedError
+from rocm_sdk.index.install_errors import InstallRefusedError
+from rocm_sdk.index.installer_answer import _packages_of_pip, run_installer
 from rocm_sdk.index.request import choose_index, make_requirements
 from rocm_sdk.installed.other_distributions import versions_in
 from rocm_sdk_build.output.index import write_index

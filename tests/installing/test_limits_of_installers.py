@@ -18,11 +18,11 @@ from made_indexes import AMD, write_source_archive
 from package_index import write_wheel
 from web_server import serving
 
-from rocm_sdk.base.starting import run_shown
-from rocm_sdk.index import watching
-from rocm_sdk.index.asking import ask
+from rocm_sdk.base.processes import run_shown
+from rocm_sdk.index import installer_limits
 from rocm_sdk.index.destination import Destination
-from rocm_sdk.index.refusal import InstallRefusedError
+from rocm_sdk.index.install_errors import InstallRefusedError
+from rocm_sdk.index.installer_answer import ask
 from rocm_sdk.index.request import Index, Requirement
 from rocm_sdk_build.output.index import write_index
 
@@ -80,7 +80,7 @@ def _destination(python: Path, installer: str) -> Destination:
 def test_memory_has_a_limit(
     endless: _Server, shared_python: Path, monkeypatch: pytest.MonkeyPatch, installer: str
 ) -> None:
-    monkeypatch.setattr(watching, "MEMORY", 300_000_000)
+    monkeypatch.setattr(installer_limits, "MEMORY", 300_000_000)
     with pytest.raises(InstallRefusedError) as refused:
         ask((ROCM,), _destination(shared_python, installer), _index(endless))
     assert refused.value.message.startswith(f"{installer} at HERE took more than 300.0 MB of memory and was ended")
@@ -93,7 +93,7 @@ def test_no_progress_has_a_limit(
 ) -> None:
     """A trickle keeps the installer's own limit from counting."""
     endless.pause = 0.1
-    monkeypatch.setattr(watching, "SECONDS", 3.0)
+    monkeypatch.setattr(installer_limits, "SECONDS", 3.0)
     with pytest.raises(InstallRefusedError, match=r"HERE wrote less than 1\.0 MB within 3 s and was ended"):
         ask((ROCM,), _destination(shared_python, installer), _index(endless))
 
@@ -106,28 +106,29 @@ STARTS = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {HOLDS!
 
 def test_children_count_and_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such are the interpreters of pip that installs for another one, and of one that builds."""
-    monkeypatch.setattr(watching, "MEMORY", 100_000_000)
+    monkeypatch.setattr(installer_limits, "MEMORY", 100_000_000)
     heard = bytearray()
     with pytest.raises(InstallRefusedError, match=r"took more than 100\.0 MB"):
-        run_shown([sys.executable, "-c", STARTS], heard=heard, watch=watching.watch_of("pip", "HERE"))
+        run_shown([sys.executable, "-c", STARTS], heard=heard, watch=installer_limits.watch_of("pip", "HERE"))
     stat = Path(f"/proc/{int(heard)}/stat") if heard.strip() else None
     assert stat is None or not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] in "ZX"
 
 
 def test_work_that_writes_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Whoever fetches large wheels writes them: the time does not count then."""
-    monkeypatch.setattr(watching, "SECONDS", 2.0)
+    monkeypatch.setattr(installer_limits, "SECONDS", 2.0)
+    watch = installer_limits.watch_of("pip", "HERE")
     writing = (
         f"import time\nfor _ in range(40): open({str(tmp_path / 'x')!r}, 'wb').write(bytes(1 << 20)); time.sleep(0.1)"
     )
-    assert run_shown([sys.executable, "-c", writing], heard=bytearray(), watch=watching.watch_of("pip", "HERE")) == 0
+    assert run_shown([sys.executable, "-c", writing], heard=bytearray(), watch=watch) == 0
 
 
 def test_a_sound_limit() -> None:
     """A wheel of 3 GB took 0.05 GB of both; a machine of 8 GB is not filled."""
-    assert watching.MEMORY > 1_000_000_000
-    assert watching.MEMORY <= 4_000_000_000
-    assert os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2 >= watching.MEMORY
+    assert installer_limits.MEMORY > 1_000_000_000
+    assert installer_limits.MEMORY <= 4_000_000_000
+    assert os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2 >= installer_limits.MEMORY
 
 
 # ---- code

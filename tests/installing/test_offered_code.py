@@ -13,9 +13,9 @@ from indexed_packages import Index as Pages
 from indexed_packages import indexed
 from package_index import serve
 
-from rocm_sdk.index.asking import Answer, Package
+from rocm_sdk.index.install_errors import InstallRefusedError
+from rocm_sdk.index.installer_answer import Answer, Package
 from rocm_sdk.index.offered_code import DEVICE, WHOLE, Offer, read_offer
-from rocm_sdk.index.refusal import InstallRefusedError
 from rocm_sdk.index.request import Index
 
 VERSION = "7.1.2"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rocm_sdk.index.asking import Package
 from rocm_sdk.index.choice import Choice, _from_elsewhere
+from rocm_sdk.index.installer_answer import Package
 from rocm_sdk.index.request import Index, Requirement
 
 OURS = "https://rocm.example/whl"

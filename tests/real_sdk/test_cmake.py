@@ -16,7 +16,7 @@ from environments import empty_environment, installer_command
 from programs import completed
 from sample_site import clean_environment
 
-from rocm_sdk.devel.cmake.packages import package_of
+from rocm_sdk.devel.cmake.package_faults import package_of
 
 pytestmark = pytest.mark.slow
 

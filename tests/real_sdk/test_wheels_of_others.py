@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from programs import completed
 
-from rocm_sdk.fit.code.search import code_in
+from rocm_sdk.fit.code.found_code import code_in
 from rocm_sdk_build.code.rewrite import NewCode
 from rocm_sdk_build.code.trees import rewrite_wheel
 

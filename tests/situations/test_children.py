@@ -16,9 +16,9 @@ import pytest
 from programs import completed
 from sample_site import LIBRARIES, Site, clean_environment
 
-from rocm_sdk.base.starting import own_code
-from rocm_sdk.doctor.causes.comparing import Files
-from rocm_sdk.doctor.causes.trying import Clock, Outcome, tried
+from rocm_sdk.base.processes import own_code
+from rocm_sdk.doctor.causes.culprits import Clock, Outcome, tried
+from rocm_sdk.doctor.causes.recorded_files import Files
 from rocm_sdk.doctor.children import run_program
 from rocm_sdk.doctor.surroundings import Child, Surroundings, Suspect
 from rocm_sdk.installed.view import Installed
@@ -122,7 +122,7 @@ def test_safe_path_keeps_what_the_user_has_set(tmp_path: Path) -> None:
     (tmp_path / "first/only_there.py").write_text("print('found')\n")
     (tmp_path / "os.py").write_text("raise SystemExit('the current directory')\n")
     code = (
-        "import sys; from rocm_sdk.doctor.children import *; from rocm_sdk.base.starting import own_code\n"
+        "import sys; from rocm_sdk.doctor.children import *; from rocm_sdk.base.processes import own_code\n"
         "print(run_program(own_code('import os, sys, only_there; sys.exit(0)'), 30))"
     )
     for safe in ({}, {"PYTHONSAFEPATH": "1"}):

@@ -20,7 +20,7 @@ from sample_devel import DevelSite, member, sample_members
 from sample_prefix import run_on_prefix
 from sample_site import clean_environment
 
-from rocm_sdk.devel.cmake.packages import check_packages, package_of
+from rocm_sdk.devel.cmake.package_faults import check_packages, package_of
 
 CODE = "E-PREFIX-009"
 DEPENDENCY = "include(CMakeFindDependencyMacro)\n"

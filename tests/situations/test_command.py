@@ -21,7 +21,7 @@ from sample_machine import GIB, Machine
 from sample_report import break_library, command, run_test
 from sample_site import CORE, Site, clean_environment
 
-from rocm_sdk.doctor import run as run_module
+from rocm_sdk.doctor import subject_run as run_module
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.view import at
 from rocm_sdk.problems.subject_table import SUBJECTS

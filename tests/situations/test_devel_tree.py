@@ -23,7 +23,7 @@ from sample_devel import (
 from sample_report import run_test
 from sample_site import run_python
 
-from rocm_sdk.devel.cmake.commands import fault_of
+from rocm_sdk.devel.cmake.text_commands import fault_of
 
 TREE = "_rocm_sdk_devel"
 HOME = "import rocm_sdk; print(rocm_sdk.rocm_home())"

@@ -24,8 +24,7 @@ from sdk_environment import QuietHandler, write_index
 from web_server import serving
 
 from rocm_sdk.problems import ENTRIES
-from rocm_sdk.problems.fixes import install_fix
-from rocm_sdk.problems.problem import problem
+from rocm_sdk.problems.problem import install_fix, problem
 
 VERSION, OTHER = "7.10.0", "7.11.0"
 TREE = "a tree"

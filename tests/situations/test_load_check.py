@@ -16,8 +16,8 @@ import pytest
 from programs import completed
 from sample_site import Site, clean_environment, compile_library
 
-from rocm_sdk.doctor import loading
-from rocm_sdk.doctor.loading import PROGRAM, LoadResult, load_all
+from rocm_sdk.doctor import load_results
+from rocm_sdk.doctor.load_results import PROGRAM, LoadResult, load_all
 
 HEADERS = "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
 DAEMON = """
@@ -110,9 +110,9 @@ def test_a_library_that_kills_load_check(build: Build) -> None:
 def test_load_check_killed_by_another(build: Build, tmp_path: Path) -> None:
     waiting = build('FILE *f = fopen(getenv("PID_FILE"), "w"); fprintf(f, "%d", (int)getppid()); fclose(f); pause();')
     with ThreadPoolExecutor(1) as threads:
-        loading = threads.submit(load, waiting)
+        load_results = threads.submit(load, waiting)
         os.kill(pid_in(tmp_path / "pid"), signal.SIGKILL)
-        (result,) = loading.result(30)
+        (result,) = load_results.result(30)
     assert (result.outcome, result.number) == ("lost", signal.SIGKILL)
 
 
@@ -130,7 +130,7 @@ def test_load_check_killed_by_another(build: Build, tmp_path: Path) -> None:
 def test_results_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str, said: str) -> None:
     (tmp_path / "load_check").write_text(f"#!/bin/sh\n{program}\n")
     (tmp_path / "load_check").chmod(0o755)
-    monkeypatch.setattr("rocm_sdk.doctor.loading.PROGRAM", str(tmp_path / "load_check"))
+    monkeypatch.setattr("rocm_sdk.doctor.load_results.PROGRAM", str(tmp_path / "load_check"))
     with pytest.raises(RuntimeError, match=said):
         load("/a.so", "/b.so")
 
@@ -218,7 +218,7 @@ def test_a_daemon_does_not_outlive_the_test(build: Build, tmp_path: Path) -> Non
 def test_a_daemon_dies_with_whoever_started_the_test(build: Build, tmp_path: Path) -> None:
     """The Python process is killed and can clean up nothing; load_check, its child and a daemon end all the same."""
     path = build(DAEMON + "for (;;) pause();")
-    program = f"from rocm_sdk.doctor.loading import load_all; list(load_all([{path!r}], 600, 1))"
+    program = f"from rocm_sdk.doctor.load_results import load_all; list(load_all([{path!r}], 600, 1))"
     python = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)])
     daemon = pid_in(tmp_path / "pid")
     (checker,) = map(int, Path(f"/proc/{python.pid}/task/{python.pid}/children").read_text().split())
@@ -271,8 +271,8 @@ def test_wrong_usage(arguments: str, text: bytes, said: str) -> None:
 _HANGS = 'if (strcmp(program_invocation_short_name, "load_check") == 0) { signal(SIGTERM, SIG_IGN); for (;;) pause(); }'
 _MAIN = """
 import sys
-from rocm_sdk.doctor import loading
-loading._START = loading._START_AGAIN = loading._END = 0.5
+from rocm_sdk.doctor import load_results
+load_results._START = load_results._START_AGAIN = load_results._END = 0.5
 from rocm_sdk.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """
@@ -298,16 +298,16 @@ def test_it_hangs_before_the_first_library(sdk: Site, hanging: str) -> None:
 
 def test_more_paths_than_a_pipe_takes(hanging: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody reads them."""
-    monkeypatch.setattr(loading, "_START", 0.5)
-    monkeypatch.setattr(loading, "_END", 0.2)
+    monkeypatch.setattr(load_results, "_START", 0.5)
+    monkeypatch.setattr(load_results, "_END", 0.2)
     monkeypatch.setenv("LD_PRELOAD", hanging)
-    with pytest.raises(loading.SilentError, match=r"it said nothing for 0\.5 s"):
+    with pytest.raises(load_results.SilentError, match=r"it said nothing for 0\.5 s"):
         load(*(f"/{'x' * 200}/{number}" for number in range(1000)))
 
 
 def test_it_hangs_after_the_first_library(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where a library stops the process that started it."""
-    monkeypatch.setattr(loading, "_SLACK", -0.5)
-    monkeypatch.setattr(loading, "_END", 0.2)
-    with pytest.raises(loading.SilentError, match=r"it said nothing for 0\.5 s"):
+    monkeypatch.setattr(load_results, "_SLACK", -0.5)
+    monkeypatch.setattr(load_results, "_END", 0.2)
+    with pytest.raises(load_results.SilentError, match=r"it said nothing for 0\.5 s"):
         load(build("kill(getppid(), SIGSTOP); pause();"), seconds=1)

@@ -12,7 +12,7 @@ from sample_devel import DevelSite, device_files
 from sample_report import run_test
 
 from rocm_sdk.doctor.recorder import Options, Recorder
-from rocm_sdk.doctor.run import run
+from rocm_sdk.doctor.subject_run import run
 from rocm_sdk.installed.view import at
 
 pytestmark = pytest.mark.slow

@@ -15,9 +15,9 @@ from sample_report import install
 from sample_site import Site, run_interpreter
 
 from rocm_sdk._native import report_name
-from rocm_sdk.doctor.nodes import reading
+from rocm_sdk.doctor.nodes import node_reports
 from rocm_sdk.doctor.nodes.host_list import BadHostListError, hosts
-from rocm_sdk.doctor.nodes.reading import NodeReport, Unreadable, names_of_reports, read_reports
+from rocm_sdk.doctor.nodes.node_reports import NodeReport, Unreadable, names_of_reports, read_reports
 
 HOST = socket.gethostname()
 Document = dict[str, Any]
@@ -239,7 +239,7 @@ def test_reports_beyond_the_limit_of_all(document: Document, tmp_path: Path, mon
     for name in "abc":
         put(document, tmp_path / f"{name}.json", "x")
     names, size = names_of_reports(str(tmp_path)), (tmp_path / "a.json").stat().st_size
-    monkeypatch.setattr(reading, "TOTAL_LIMIT", 2 * size)
+    monkeypatch.setattr(node_reports, "TOTAL_LIMIT", 2 * size)
     *others, last = read_reports(str(tmp_path), names)
     assert last == Unreadable("c.json", f"the reports before it have {2 * size} bytes, and all may have {2 * size}")
     assert [type(each) for each in others] == [NodeReport] * 2

@@ -19,7 +19,7 @@ from sample_machine import Machine
 from sample_report import install, reinstalls, run_test
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library
 
-from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk.base.processes import PACKAGE_PARENT
 from rocm_sdk.doctor.file_faults import put_aside
 
 AMD_INDEX = "--index-url https://stable.repo.amd.com/rocm/whl-next/"

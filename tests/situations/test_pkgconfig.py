@@ -18,7 +18,7 @@ from sample_devel import DevelSite, directory, member, sample_members
 from sample_prefix import run_on_prefix
 from test_cmake_packages import CODE, told
 
-from rocm_sdk.devel.cmake.packages import check_packages
+from rocm_sdk.devel.cmake.package_faults import check_packages
 from rocm_sdk.doctor.prefixes.cmake import _Place
 from rocm_sdk.installed.prefix import Prefix
 

@@ -14,8 +14,8 @@ from sample_report import Said, install, run_test
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_interpreter
 
 from rocm_sdk import _native
-from rocm_sdk.doctor.hanging import hanging_libraries
-from rocm_sdk.doctor.waiting import waiting
+from rocm_sdk.doctor.awaited_library import waiting
+from rocm_sdk.doctor.stuck_libraries import hanging_libraries
 from rocm_sdk.installed.view import current
 
 Look = Callable[..., Said]

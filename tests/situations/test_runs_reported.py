@@ -12,7 +12,7 @@ from compiled_files import compile_file
 from sample_site import CORE, Site
 from test_misfits import versioned
 
-from rocm_sdk.fit.verdicts import conditions
+from rocm_sdk.fit.verdicts import process_trial
 from rocm_sdk.fit.verdicts.subject import Against, open_subject
 
 sdk = command_fixtures.sdk  # without RPATHs: nothing leads to its libraries
@@ -184,7 +184,7 @@ def test_what_another_package_has_is_not_missing(tmp_path: Path, monkeypatch: py
     here, gone = (compile_library(tmp_path / name, name) for name in ("libc11.so", "libc11_hip.so"))
     scatter = compile_library(tmp_path / "scatter.so", None, "", (gone, here))
     gone.unlink()
-    monkeypatch.setattr(conditions, "_of_other_distributions", {here.name: str(here)}.get)
+    monkeypatch.setattr(process_trial, "_of_other_distributions", {here.name: str(here)}.get)
     with open_subject(str(wheel(tmp_path / "sample-1-py3-none-any.whl", {"scatter/scatter.so": scatter}))) as subject:
-        (row,) = conditions.try_files(subject, Against(())).files
+        (row,) = process_trial.try_files(subject, Against(())).files
     assert [each.name for each in row.unfound] == ["libc11_hip.so"]

@@ -198,7 +198,7 @@ _COMPILES = """
 """
 _TEST = """
 import sys
-from rocm_sdk.doctor.causes.trying import Clock
+from rocm_sdk.doctor.causes.culprits import Clock
 Clock.__init__.__defaults__ = (float(sys.argv[1]),)
 from rocm_sdk.cli import main
 sys.exit(main(["test", "--only", "api,environment", "--json"]))

@@ -20,10 +20,10 @@ from sample_site import CORE, compile_library
 from sdk_environment import Environment
 from situations import HIP, User
 
-from rocm_sdk.base.starting import own_code, run
-from rocm_sdk.doctor.proving.fixes import Proof
-from rocm_sdk.doctor.proving.overlay_process import Plan
-from rocm_sdk.doctor.proving.places import places_of
+from rocm_sdk.base.processes import own_code, run
+from rocm_sdk.doctor.proofs.fixes import Proof
+from rocm_sdk.doctor.proofs.overlay_process import Plan
+from rocm_sdk.doctor.proofs.places import places_of
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.installed.view import current
 from rocm_sdk.problems.problem import in_general
@@ -208,7 +208,7 @@ def test_other_file_systems_cannot_be_changed(tmp_path: Path, place_of_others: P
         each.mkdir()
     command = ("/bin/sh", "-c", f"touch {changed}/new && ls {changed} && touch {place_of_others}/new")
     plan = Plan(os.getpid(), str(scratch), 1 << 20, (str(changed),), has_network=False, variables={}, command=command)
-    code = "from rocm_sdk.doctor.proving.overlay_process import main; main()"
+    code = "from rocm_sdk.doctor.proofs.overlay_process import main; main()"
     done = run(own_code(code), given=json.dumps(plan._asdict()))
     assert (done.stdout, done.returncode) == ("new\n", 1), done.stderr
     assert "Read-only file system" in done.stderr

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from rocm_sdk.installed.walking import DEPTH_LIMIT
+from rocm_sdk.installed.directory_walk import DEPTH_LIMIT
 
 _RATIO = 1032  # deflate cannot do better
 _HEAD = 64  # bytes that a short member may have beyond the ratio

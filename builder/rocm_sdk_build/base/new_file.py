@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rocm_sdk.base.moving import sync_file
+from rocm_sdk.base.moves import sync_file
 
 from .input_file import InputFile
 from .scratch import scratch_directory

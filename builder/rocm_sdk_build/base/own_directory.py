@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from rocm_sdk.base.moving import exchange
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.base.moves import exchange
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk_build.base.errors import PackagingError
 
 from .digest import sha256_of

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
-from rocm_sdk.base.locking import Purpose, held
+from rocm_sdk.base.file_lock import Purpose, held
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.named_directory import output_directory
 from rocm_sdk_build.base.new_file import new_file

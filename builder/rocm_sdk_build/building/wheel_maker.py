@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from rocm_sdk.base.starting import module_command, run
+from rocm_sdk.base.processes import module_command, run
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk_build.base.damaged import read_small
 from rocm_sdk_build.base.errors import PackagingError

@@ -20,7 +20,7 @@ from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.base.zstd import import_zstd
 from rocm_sdk.devel.absent import is_list_of_links, links_listed, path_in_tree
-from rocm_sdk.devel.cmake.packages import check_packages
+from rocm_sdk.devel.cmake.package_faults import check_packages
 from rocm_sdk.fit.code.tar_reader import TarReader
 from rocm_sdk_build.base.damaged import package_damage, refusing_damage
 from rocm_sdk_build.packages.tar_archives import DEVEL_ARCHIVES

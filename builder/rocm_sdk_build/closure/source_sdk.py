@@ -15,10 +15,10 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.installed.directory_walk import DEPTH_LIMIT
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.record import RecordedFile, digest_text
 from rocm_sdk.installed.view import current
-from rocm_sdk.installed.walking import DEPTH_LIMIT
 from rocm_sdk_build.base.digest import sha256_of
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk.base import starting
-from rocm_sdk.base.starting import find_program
+from rocm_sdk.base import processes
+from rocm_sdk.base.processes import find_program
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.fit.code.options import is_asked_for, misuse
 from rocm_sdk.fit.comgr import cache_problem
@@ -162,7 +162,7 @@ def _ask(command: list[str], check: str) -> str | None:
     if find_program(command[0]) is None:
         return None
     try:
-        done = starting.run(command, variables={"LC_ALL": "C"}, seconds=_SECONDS)
+        done = processes.run(command, variables={"LC_ALL": "C"}, seconds=_SECONDS)
     except OSError:
         return None
     name = done.stdout.partition(":")[0].partition("\n")[0].strip()

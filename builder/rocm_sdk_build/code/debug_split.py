@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RewriteError
-from rocm_sdk.base.starting import find_program, run
+from rocm_sdk.base.processes import find_program, run
 from rocm_sdk.cli.info.debug_names import debug_name
 from rocm_sdk_build.base.errors import PackagingError
 

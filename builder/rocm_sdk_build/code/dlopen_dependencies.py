@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from rocm_sdk import RocmSdkError
 from rocm_sdk._native import inspect_library
 from rocm_sdk.installed.catalog import linker_name
-from rocm_sdk.installed.walking import refuse_deep
+from rocm_sdk.installed.directory_walk import refuse_deep
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.named_directory import require_directory
 from rocm_sdk_build.code.elf64 import SHT_NOBITS, read_elf

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocm_sdk.base.starting import PACKAGE_PARENT, own_code, run
+from rocm_sdk.base.processes import PACKAGE_PARENT, own_code, run
 
 _SECONDS = 120
 _ANSWER = "what the wrappers lead to: "  # start of the answer's line, since code of the library prints lines, too

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rocm_sdk import RewriteError
 from rocm_sdk.base.own_wheels import install_command
-from rocm_sdk.base.starting import run
+from rocm_sdk.base.processes import run
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.original_bytes import Rest, complete
 

@@ -19,8 +19,8 @@ from typing import IO, NamedTuple
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk.fit.code.zip_file import open_zip
+from rocm_sdk.installed.directory_walk import refuse_deep
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
-from rocm_sdk.installed.walking import refuse_deep
 from rocm_sdk_build.base.damaged import refusing_damage
 from rocm_sdk_build.base.errors import raise_error
 from rocm_sdk_build.base.input_file import InputFile, open_input

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from rocm_sdk.terminal.completion import SHELLS, Values, script, shortnames
+from rocm_sdk.terminal.completion_script import SHELLS, Values, script, shortnames
 
 
 def add_arguments(command: ArgumentParser) -> None:

@@ -121,7 +121,7 @@ def _why_no_debian() -> str:
     """Return the reason why the packages are not available; "" if they probably are."""
     import platform
 
-    from rocm_sdk.base.starting import find_program
+    from rocm_sdk.base.processes import find_program
 
     if find_program("apt-get") is None:
         return "apt is not on PATH"

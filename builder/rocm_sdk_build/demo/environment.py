@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocm_sdk.base.starting import module_command, run
+from rocm_sdk.base.processes import module_command, run
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.wheel_name import wheel_name
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base.starting import run
+from rocm_sdk.base.processes import run
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.building import prefix
 from rocm_sdk_build.building.wheel_maker import make_site, make_wheels

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from rocm_sdk.base.starting import find_program, run
+from rocm_sdk.base.processes import find_program, run
 from rocm_sdk.base.value_text import counted, size_text
 from rocm_sdk.terminal.progress import waiting, with_progress
 from rocm_sdk_build.base.errors import PackagingError

@@ -20,7 +20,7 @@ from typing import IO, Any, BinaryIO
 
 from rocm_sdk.base.zstd import ZSTD_FIX, import_zstd
 from rocm_sdk.fit.code.tar_reader import TarReader
-from rocm_sdk.installed.walking import DEPTH_LIMIT
+from rocm_sdk.installed.directory_walk import DEPTH_LIMIT
 from rocm_sdk_build.base.digest import sha256_of_chunks
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.input_file import InputFile, open_input

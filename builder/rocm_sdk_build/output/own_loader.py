@@ -17,7 +17,7 @@ from packaging.version import Version
 import rocm_sdk
 from rocm_sdk import loader_version
 from rocm_sdk.base.own_wheels import install_command
-from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk.base.processes import PACKAGE_PARENT
 from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.installed.record import has_digest

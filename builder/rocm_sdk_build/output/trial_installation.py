@@ -16,7 +16,7 @@ from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
 
-from rocm_sdk.base.starting import module_command, run
+from rocm_sdk.base.processes import module_command, run
 from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.installed.record import digest_text, parse_record
 from rocm_sdk_build.base.damaged import package_damage, read_small, refusing_damage

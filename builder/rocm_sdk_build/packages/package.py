@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk.base.starting import find_program
+from rocm_sdk.base.processes import find_program
 from rocm_sdk_build.code.debug_split import Debuggable, which_strip
 from rocm_sdk_build.code.patchelf import Shape, which_patchelf
 from rocm_sdk_build.inputs.catalog import Artifact

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base.starting import run
+from rocm_sdk.base.processes import run
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.rules import Script
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
-from rocm_sdk.base.starting import run
+from rocm_sdk.base.processes import run
 from rocm_sdk_build.base.damaged import read_document
 from rocm_sdk_build.base.errors import AbsentInputError, PackagingError
 

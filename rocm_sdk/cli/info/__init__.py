@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rocm_sdk import _native
@@ -104,7 +104,7 @@ def collect() -> "tuple[dict[str, Any], tuple[_native.Gpu, ...]]":
 def _ownership_problems() -> list[str]:
     """Return a sentence if AMD's distribution rocm and this one claim the same files; [] if not."""
     from rocm_sdk.adoption import state
-    from rocm_sdk.adoption.errors import AdoptionError
+    from rocm_sdk.adoption.distribution import AdoptionError
 
     try:
         found = state()
@@ -137,11 +137,6 @@ def _belongs_to(distribution: str) -> Callable[[str], bool]:
     return lambda directory: os.path.basename(directory).startswith(prefix)
 
 
-def _families(sdk: dict[str, Any]) -> Iterator[str]:
-    for name in sdk["available_families"] or ():
-        yield f"{name} (default)" if name == sdk["default_family"] else name
-
-
 def _tell(facts: dict[str, Any], gpus: "tuple[_native.Gpu, ...]") -> None:
     """Tell the facts for people."""
     from rocm_sdk.cli.gpu_table import tell_gpus
@@ -155,7 +150,9 @@ def _tell(facts: dict[str, Any], gpus: "tuple[_native.Gpu, ...]") -> None:
     _tell_fact("Python", facts["python"]["version"], facts["python"]["executable"])
     if sdk["version"]:
         _tell_fact("targets", " ".join(sdk["targets"] or ()) or "unknown")
-        _tell_fact("families", " ".join(_families(sdk)) or "none")
+        default, names = sdk["default_family"], sdk["available_families"] or ()
+        families = " ".join(f"{name} (default)" if name == default else name for name in names)
+        _tell_fact("families", families or "none")
     _tell_fact("development", facts["devel"] or "unknown")
     packages = [each for each in facts["packages"] if each["name"] != "rocm-sdk-loader"]  # the loader has a line
     sites = {os.path.dirname(each["directory"]) for each in packages if each["directory"]}

@@ -77,16 +77,12 @@ class Licences:
 
     def _of_component(self, top: str, names: tuple[str, ...]) -> str | None:
         """Return the licence file of the first of the components that has one; None if none has."""
-        directories = self._component_directories(top)
-        files = (self._file_in(directories[name]) for name in names if name in directories)
-        return next(filter(None, files), None)
-
-    def _component_directories(self, top: str) -> dict[str, str]:
-        """Return the directories of `share/doc` by the names of components."""
         if top not in self._components:
             documents = os.path.join(top, _DOCUMENTS)
             self._components[top] = {_component(name): os.path.join(documents, name) for name in names_in(documents)}
-        return self._components[top]
+        directories = self._components[top]
+        files = (self._file_in(directories[name]) for name in names if name in directories)
+        return next(filter(None, files), None)
 
 
 def _component(name: str) -> str:

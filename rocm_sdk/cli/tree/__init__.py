@@ -110,7 +110,7 @@ def _show_process(options: "Namespace") -> int:
 
     There is no tree: nothing says which library brought which in.
     """
-    from .bindings import as_json, as_text
+    from .binding_table import as_json, as_text
 
     if options.names or options.files or options.load:
         complain("--pid takes no libraries and no files")
@@ -131,13 +131,9 @@ def _show_process(options: "Namespace") -> int:
 
 def _text(tree: Tree, bindings: "Bindings | None", *, is_json: bool) -> str:
     if bindings is not None:
-        from . import bindings as bound
+        from . import binding_table as bound
 
         return bound.as_json(bindings) if is_json else bound.as_text(bindings, sys.stdout)
-    if is_json:
-        from .as_json import as_json
+    from .drawn_tree import as_json, as_text
 
-        return as_json(tree)
-    from .as_text import as_text
-
-    return as_text(tree, sys.stdout)
+    return as_json(tree) if is_json else as_text(tree, sys.stdout)

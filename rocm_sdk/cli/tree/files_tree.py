@@ -12,10 +12,10 @@ from rocm_sdk._native import inspect_library
 from rocm_sdk.base.scratch import removed_at_signals
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.coverage_words import named
-from rocm_sdk.fit.verdicts.conditions import try_files
 from rocm_sdk.fit.verdicts.judge import Question, against_of
+from rocm_sdk.fit.verdicts.names_to_open import opening
 from rocm_sdk.fit.verdicts.opened_names import opened_names
-from rocm_sdk.fit.verdicts.opening import opening
+from rocm_sdk.fit.verdicts.process_trial import try_files
 from rocm_sdk.fit.verdicts.subject import open_subject
 from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.view import current
@@ -25,9 +25,9 @@ from rocm_sdk.terminal.progress import with_progress
 from .plan_tree import Branch, File, FileStep, Tree, file_at
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import HostFile, HostFiles, HostNeed, Unfound
+    from rocm_sdk._native import HostFile, HostNeed, Unfound
+    from rocm_sdk.fit.verdicts.names_to_open import Opening
     from rocm_sdk.fit.verdicts.opened_names import OpenedName
-    from rocm_sdk.fit.verdicts.opening import Opening
     from rocm_sdk.fit.verdicts.subject import Subject
 
 _BESIDE = ("bundled", "RPATH")  # places of libraries that the package brings itself
@@ -56,7 +56,15 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
                 if opens.absent:
                     complain(f"{_opens(word, opens)} {', '.join(opens.absent)} by name, and no package here has it")
                 all_usable &= bool(opens.names) or any(file.fault is None for file in files)
-                without = _without_file(subject, analysis, opens, against.libraries)
+                with_version = {
+                    linker_name(need.name) for need in analysis.opened if need.name != linker_name(need.name)
+                }
+                paths = [file.path for file in analysis.files if file.fault is None]
+                bare = [name for name in opens.names if not analysis.files and name not in opens.absent]
+                found = opened_names(paths, against.libraries, bare, subject.name)
+                without = {
+                    each.name: each for each in found if each.name in opens.names and each.name not in with_version
+                }
                 for each in without.values():
                     if each.shortname is None:
                         complain(f"{_opens(word, opens)} {each.name} by name: {each.text}")
@@ -92,20 +100,6 @@ def _planned(paths: list[str]) -> Iterator[str]:
         yield from step.members
 
 
-def _without_file(
-    subject: "Subject", analysis: "HostFiles", opens: "Opening", libraries: tuple[str, ...]
-) -> "dict[str, OpenedName]":
-    """Return the names without version among the names that a word opens and that no file has.
-
-    A name with a version is opened too, if any is: the name without version is found in the process.
-    """
-    with_version = {linker_name(need.name) for need in analysis.opened if need.name != linker_name(need.name)}
-    files = [file.path for file in analysis.files if file.fault is None]
-    bare = [name for name in opens.names if not analysis.files and name not in opens.absent]
-    found = opened_names(files, libraries, bare, subject.name)
-    return {each.name: each for each in found if each.name in opens.names and each.name not in with_version}
-
-
 def _branches(  # noqa: PLR0917
     subject: "Subject",
     files: "Iterable[HostFile]",
@@ -116,7 +110,25 @@ def _branches(  # noqa: PLR0917
 ) -> Iterator[Branch]:
     """Yield the files of a word, then the libraries of the SDK that they open by name. The caller adds to `seen`."""
     for file in files:
-        yield _branch(subject, file, below, seen)
+        site = current().site
+        found = _found(file)
+        bundled, led_to = (
+            [need.path for need in found if need.place == place and need.path is not None] for place in _BESIDE
+        )
+        needs = frozenset(str(need.path) for need in found if need.place == "SDK")
+        members = tuple(dict.fromkeys((*bundled, *led_to, *below(needs))))
+        brings = tuple(_file(subject, path, site) for path in members if path not in seen | {file.path, *bundled})
+        own = _file(subject, file.path, site)
+        step = FileStep(
+            path=own.path,
+            soname=file.soname,
+            reason=_reason(subject, file, {each.path for each in brings}),
+            members=tuple(_file(subject, path, site).path for path in (file.path, *members)),
+            needed=tuple(_file(subject, str(need.path), site).path for need in found if need.place in _WITH_IT),
+            outside=tuple(need.name for need in found if need.place == "system"),
+            missing=tuple(dict.fromkeys(each.name for each in file.unfound)),
+        )
+        yield Branch(step, own, brings, None)
     for name in opens.names:
         path = None if name in opens.absent else rocm_sdk.locate(rows_of(name)[0][0]).path
         only = without.get(name)
@@ -154,29 +166,6 @@ def _opened(reason: str, path: str, below: _Below, seen: set[str]) -> Branch:
         requested=False,
     )
     return Branch(step, file_at(path, site), brings, None)
-
-
-def _branch(subject: "Subject", file: "HostFile", below: _Below, seen: set[str]) -> Branch:
-    """Return a file with the files that it brings and no branch before it does."""
-    site = current().site
-    found = _found(file)
-    bundled, led_to = (
-        [need.path for need in found if need.place == place and need.path is not None] for place in _BESIDE
-    )
-    needs = frozenset(str(need.path) for need in found if need.place == "SDK")
-    members = tuple(dict.fromkeys((*bundled, *led_to, *below(needs))))
-    brings = tuple(_file(subject, path, site) for path in members if path not in seen | {file.path, *bundled})
-    own = _file(subject, file.path, site)
-    step = FileStep(
-        path=own.path,
-        soname=file.soname,
-        reason=_reason(subject, file, {each.path for each in brings}),
-        members=tuple(_file(subject, path, site).path for path in (file.path, *members)),
-        needed=tuple(_file(subject, str(need.path), site).path for need in found if need.place in _WITH_IT),
-        outside=tuple(need.name for need in found if need.place == "system"),
-        missing=tuple(dict.fromkeys(each.name for each in file.unfound)),
-    )
-    return Branch(step, own, brings, None)
 
 
 def _found(file: "HostFile") -> "list[HostNeed]":

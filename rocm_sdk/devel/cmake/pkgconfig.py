@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from .commands import UNKNOWN
-from .reading import PACKAGE, PATH, Need
+from .text_commands import UNKNOWN
+from .text_reader import PACKAGE, PATH, Need
 
 ENDING = ".pc"
 _LINE = re.compile(r"([\w.]+)[ \t]*([=:])[ \t]*(.*)")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rocm_sdk.base.value_text import counted
 
-from .reading import NodeReport, Unreadable, read_report, read_reports
+from .node_reports import NodeReport, Unreadable, read_report, read_reports
 
 # Keys that differ from run to run, or from node to node of equal ones.
 _OF_RUN = ("seconds", "microseconds")
@@ -103,8 +103,18 @@ def merge(directory: str, names: Iterable[str], expected: Iterable[str]) -> Merg
 
 
 def _known(report: NodeReport) -> _Known:
-    count = report.document["node"].get("tasks") if report.of == "rank" else None
-    outcome = json.dumps(_outcome(report.document), sort_keys=True).encode()
+    node = report.document["node"]
+    count = node.get("tasks") if report.of == "rank" else None
+    # The outcome is the document without the values that differ between equal nodes.
+    environment = node.get("environment")
+    own = {key: value for key, value in node.items() if key not in _OF_NODE}
+    if isinstance(environment, dict):
+        own["environment"] = {name: value for name, value in environment.items() if name not in _OF_TASK}
+    subjects = report.document.get("subjects")
+    plain = [_without(each, _OF_RUN) for each in subjects] if isinstance(subjects, list) else subjects
+    problems = [_plain_problem(each, node) for each in report.document["problems"]]
+    rest = _without(report.document, _OF_RUN)
+    outcome = json.dumps({**rest, "node": own, "subjects": plain, "problems": problems}, sort_keys=True).encode()
     return _Known(
         report.file,
         report.of,
@@ -149,7 +159,8 @@ def _facts_of(known: _Known, directory: str) -> _Facts | None:
     report = read_report(directory, known.file)
     if not isinstance(report, NodeReport) or _known(report) != known:
         return None
-    errors = tuple(_errors(report.document))
+    found = (each for each in report.document["problems"] if each.get("severity") == "error")
+    errors = tuple(f"{_text(each['code'])} {_text(each.get('title'))}" for each in found)
     values = dict(islice(_values(report.document), _FACTS + 1))
     untold = [f"{counted(len(errors) - _ERRORS, 'error')} more"] if len(errors) > _ERRORS else []
     if len(values) > _FACTS:
@@ -176,20 +187,6 @@ def _absent_tasks(reports: Iterable[_Known]) -> Iterable[str]:
     absent = [number for number in range(count) if str(number) not in known]
     named = [f"task {number}" for number in absent[:_ABSENT_TASKS]]
     return [*named, f"{len(absent) - _ABSENT_TASKS} more tasks"] if len(absent) > _ABSENT_TASKS else named
-
-
-def _outcome(document: Mapping[str, Any]) -> Any:
-    """Return the document without the values that differ between equal nodes."""
-    node = document["node"]
-    environment = node.get("environment")
-    own = {key: value for key, value in node.items() if key not in _OF_NODE}
-    if isinstance(environment, dict):
-        own["environment"] = {name: value for name, value in environment.items() if name not in _OF_TASK}
-    subjects = document.get("subjects")
-    plain = [_without(each, _OF_RUN) for each in subjects] if isinstance(subjects, list) else subjects
-    problems = [_plain_problem(each, node) for each in document["problems"]]
-    rest = _without(document, _OF_RUN)
-    return {**rest, "node": own, "subjects": plain, "problems": problems}
 
 
 def _without(value: Any, keys: Iterable[str]) -> Any:
@@ -239,12 +236,6 @@ def _differences(norm: Mapping[str, str], values: Mapping[str, str]) -> Iterable
         one, other = norm.get(what, _NONE), values.get(what, _NONE)
         if one != other:
             yield Difference(what, one, other)
-
-
-def _errors(document: Mapping[str, Any]) -> Iterable[str]:
-    for each in document["problems"]:
-        if each.get("severity") == "error":
-            yield f"{_text(each['code'])} {_text(each.get('title'))}"
 
 
 def _list(value: Any) -> list[Any]:

@@ -6,8 +6,7 @@ import os
 from typing import Any
 
 from rocm_sdk import _native
-from rocm_sdk.base.files import names_in, read_beginning
-from rocm_sdk.base.kernel_files import kernel_path, kernel_text
+from rocm_sdk.base.files import kernel_path, kernel_text, names_in, read_beginning
 from rocm_sdk.doctor.report.mask import make_mask, reported_environment
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.view import Installed
@@ -19,15 +18,23 @@ _RECORD_LIMIT = 1 << 28
 
 def node_facts(installation: Installed, *, is_masked: bool) -> dict[str, Any]:
     """Return the key `node` of the document. is_masked: names of users and hosts are left out of all texts."""
+    firmware = []  # of each GPU, as KFD has the versions
+    for number in sorted(map(int, filter(str.isdecimal, names_in(kernel_path(_NODES))))):
+        rows = (line.split() for line in (kernel_text(f"{_NODES}/{number}/properties") or "").splitlines())
+        values = {row[0]: row[1] for row in rows if len(row) == 2}
+        if values.get("simd_count", "0") != "0":  # the others are processors
+            firmware.append({name: values[name] for name in _FIRMWARE if name in values})
+    # RECORD has the digests of all files of its package.
+    digests = ((each.name, _digest(each.record)) for each in installation.distributions)
     facts: dict[str, Any] = {
         "host": os.uname().nodename,
         "name": _native.report_name("%n"),
         "kernel": os.uname().release,
         "driver": kernel_text("sys/module/amdgpu/version"),
-        "firmware": _firmware(),
+        "firmware": firmware,
         "gpus": _gpus(),
         "environment": reported_environment(),
-        "record_digests": _record_digests(installation),
+        "record_digests": {name: digest for name, digest in digests if digest is not None},
     }
     if not is_masked:
         return facts
@@ -42,23 +49,6 @@ def _gpus() -> list[dict[str, Any]]:
         return [{"target": gpu.target, "name": gpu.name, "usable": gpu.usable} for gpu in _native.gpus()]
     except RocmSdkError:  # the subject `gpus` reports the error
         return []
-
-
-def _firmware() -> list[dict[str, str]]:
-    """Return the versions of each GPU's firmware, as KFD has them."""
-    found = []
-    for number in sorted(map(int, filter(str.isdecimal, names_in(kernel_path(_NODES))))):
-        rows = (line.split() for line in (kernel_text(f"{_NODES}/{number}/properties") or "").splitlines())
-        values = {row[0]: row[1] for row in rows if len(row) == 2}
-        if values.get("simd_count", "0") != "0":  # the others are processors
-            found.append({name: values[name] for name in _FIRMWARE if name in values})
-    return found
-
-
-def _record_digests(installation: Installed) -> dict[str, str]:
-    """Return the SHA-256 of each package's RECORD, which has the digests of all its files."""
-    found = ((each.name, _digest(each.record)) for each in installation.distributions)
-    return {name: digest for name, digest in found if digest is not None}
 
 
 def _digest(path: str) -> str | None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.base.search_path import entries_of
-from rocm_sdk.devel.cmake.packages import Checked, Fault, check_packages, texts_of
+from rocm_sdk.devel.cmake.package_faults import Checked, Fault, check_packages, texts_of
 from rocm_sdk.devel.cmake.pkgconfig import ENDING
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.prefix import Prefix, is_own_package

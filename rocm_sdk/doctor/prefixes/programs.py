@@ -41,7 +41,23 @@ def check_programs(prefix: Prefix, library_path: str, recorder: Recorder, option
     programs, others = _programs(prefix)
     trial = _Trial(programs, Way(options.seconds, options.parallel, variables_of(library_path)))
     for program, ended in trial.run(programs):
-        _judge(prefix, trial, program, ended, recorder)
+        name, path = program.name, program.path
+        facts: dict[str, object] = {"tool": name, **prefix.facts}
+        if ended.refusal is not None:
+            _judge_refusal(program, ended, recorder, facts)
+        elif ended.status is None:
+            recorder.bad("E-TOOL-003", path, tool=name, seconds=trial.way.seconds)
+        elif (match := _NOT_LOADED.search(ended.output)) is not None:
+            recorder.bad("E-PREFIX-005", path, needing=name, name=match[1], **prefix.facts)
+        elif ended.status != 0 and (module := missing_module(ended.output)) is not None:
+            recorder.skip(f"{name}: it needs the {module[0]}, which the build root does not have")
+        elif ended.status in {_NO_PROGRAM, _NOT_EXECUTABLE} and program.row.calls is not None:
+            recorder.skip(f"{name}: the prefix has no compiler for it: {ended.last_line}")
+        elif ended.status < 0 or (ended.status != 0 and not program.row.any_status):
+            child = trial.child_of(program, ended)
+            recorder.bad("E-TOOL-001", path, None, child, detail=f"{ended.how}: {ended.last_line}", **facts)
+        else:
+            recorder.good(f"{name}: {ended.last_line}")
     if others:
         recorder.skip(f"{len(others):,} programs that the self test does not know: {', '.join(others[:10])}")
 
@@ -138,23 +154,3 @@ def _judge_refusal(program: Program, ended: Ended, recorder: Recorder, facts: di
         recorder.skip(f"{name}: it is for another machine")
     else:
         recorder.bad("E-TOOL-001", path, detail=ended.how, **facts)
-
-
-def _judge(prefix: Prefix, trial: _Trial, program: Program, ended: Ended, recorder: Recorder) -> None:
-    name, path = program.name, program.path
-    facts: dict[str, object] = {"tool": name, **prefix.facts}
-    if ended.refusal is not None:
-        _judge_refusal(program, ended, recorder, facts)
-    elif ended.status is None:
-        recorder.bad("E-TOOL-003", path, tool=name, seconds=trial.way.seconds)
-    elif (match := _NOT_LOADED.search(ended.output)) is not None:
-        recorder.bad("E-PREFIX-005", path, needing=name, name=match[1], **prefix.facts)
-    elif ended.status != 0 and (module := missing_module(ended.output)) is not None:
-        recorder.skip(f"{name}: it needs the {module[0]}, which the build root does not have")
-    elif ended.status in {_NO_PROGRAM, _NOT_EXECUTABLE} and program.row.calls is not None:
-        recorder.skip(f"{name}: the prefix has no compiler for it: {ended.last_line}")
-    elif ended.status < 0 or (ended.status != 0 and not program.row.any_status):
-        child = trial.child_of(program, ended)
-        recorder.bad("E-TOOL-001", path, None, child, detail=f"{ended.how}: {ended.last_line}", **facts)
-    else:
-        recorder.good(f"{name}: {ended.last_line}")

@@ -149,7 +149,10 @@ def breaks_text(breaks: Sequence[str], *, verbose: bool = False, width: int | No
         return ", ".join(breaks)
     names = [each for each in breaks if not each.startswith(_CHECK)]
     checked = len(breaks) - len(names)
-    shown = names[: _shown_number(names, width)]
+    number = min(len(names), _SHOWN)
+    while width is not None and number > 1 and len(", ".join(names[:number])) > max(width - 55, 20):
+        number -= 1
+    shown = names[:number]
     rest = [f"{len(names) - len(shown):,} more"] if len(shown) < len(names) else []
     rest += [counted(checked, "check")] if checked else []
     text = ", ".join(shown)
@@ -157,14 +160,6 @@ def breaks_text(breaks: Sequence[str], *, verbose: bool = False, width: int | No
         return text
     joined = " and ".join(rest)
     return f"{text} and {joined}      (-v lists them)" if text else f"{joined}      (-v lists them)"
-
-
-def _shown_number(names: Sequence[str], width: int | None) -> int:
-    """Return how many names fit beside the words that follow them."""
-    number = min(len(names), _SHOWN)
-    while width is not None and number > 1 and len(", ".join(names[:number])) > max(width - 55, 20):
-        number -= 1
-    return number
 
 
 def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from rocm_sdk import _native
-from rocm_sdk.base.starting import own_code
+from rocm_sdk.base.processes import own_code
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_programs, run_so
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import OURS, Child, Surroundings
@@ -65,7 +65,20 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     preloaded = {}
     preloads = _Preloads(options)
     for location, ended in zip(found, preloads.run([str(each.shortname) for each in found]), strict=True):
-        _judge(installation, location, ended, preloads, recorder)
+        name, path = str(location.shortname), str(location.path)
+        child = preloads.child_of(location, ended)
+        breaks = f"check api: {name}"
+        if ended.status == 0:
+            recorder.good(f"{name} preloads")
+        elif ended.status == _HAS_NO_SYMBOL:
+            facts = installation.owner_of(path)
+            recorder.bad("E-API-003", path, breaks, child, shortname=name, symbol=SYMBOLS[name], **facts)
+        elif ended.status == _HAS_PROBLEM and ended.answer:
+            code, where, facts = json.loads(ended.answer)
+            recorder.bad(code, where, breaks, child, **facts)
+        else:
+            detail = f"{ended.how}: {ended.last_line}"
+            recorder.bad("E-API-002", path, breaks, child, shortname=name, detail=detail)
         if ended.status == 0:
             preloaded[str(location.shortname)] = str(location.path)
     _compile_kernel(preloaded, installation, recorder, options)
@@ -102,23 +115,6 @@ def _is_compiled(target: str, ended: Ended) -> bool:
     return outcome == compile_kernel.COMPILED and value[0] == [target]
 
 
-def _files_of_compilers(paths: Mapping[str, str], installation: Installed) -> list[str]:
-    """Return the libraries that compile.
-
-    For libraries that do not preload, as they are missing or damaged, these are the files that RECORD lists.
-    """
-    lost = [row[2] for row in _native.catalog() if row[0] in _COMPILERS and row[0] not in paths]
-    recorded = (file.path for each in installation.distributions for file in each.files) if lost else ()
-    return [
-        *(paths[each] for each in _COMPILERS if each in paths),
-        *(
-            os.path.join(installation.site, path)
-            for path in recorded
-            if any(fits(os.path.basename(path), pattern) for pattern in lost)
-        ),
-    ]
-
-
 def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder: Recorder, options: Options) -> None:
     """Check whether hiprtc compiles: a library of its own, or a part of HIP, as in ROCm 5.
 
@@ -138,7 +134,19 @@ def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder:
         if any(re.fullmatch(r"cupy(-rocm-.*)?", each) for each in versions_in(installation.site)):
             _compile_for_cupy([name, target], recorder, options)
         return
-    child = compilation.child_of(ended, _files_of_compilers(paths, installation))
+    lost = [row[2] for row in _native.catalog() if row[0] in _COMPILERS and row[0] not in paths]
+    recorded = (file.path for each in installation.distributions for file in each.files) if lost else ()
+    child = compilation.child_of(
+        ended,
+        [
+            *(paths[each] for each in _COMPILERS if each in paths),
+            *(
+                os.path.join(installation.site, path)
+                for path in recorded
+                if any(fits(os.path.basename(path), pattern) for pattern in lost)
+            ),
+        ],
+    )
     breaks, facts = "run-time compilation", {"shortname": name, "target": target, **installation.owner_of(paths[name])}
     if not outcome:
         recorder.bad("E-API-005", paths[name], breaks, child, detail=f"{ended.how}: {ended.last_line}", **facts)
@@ -192,7 +200,9 @@ def _locate(
     failure = installation.sdk.failures().get(name)
     if failure == PackageNotInstalledError.__name__:
         return None
-    if failure == LibraryNotFoundError.__name__ and not _is_recorded(installation, pattern):
+    if failure == LibraryNotFoundError.__name__ and not any(
+        fits(path.rpartition("/")[2], pattern) for path in installation.owners
+    ):
         recorder.skip(f"{name}: no package of this SDK has it")
         return None
     try:
@@ -201,31 +211,3 @@ def _locate(
         recorder.bad(error.code, error.path, f"check api: {name}", **error.facts)
         return None
     return location if location.path is not None else None
-
-
-def _is_recorded(installation: Installed, pattern: str) -> bool:
-    """Return whether the RECORD of a package lists such a file. Releases have different libraries."""
-    return any(fits(path.rpartition("/")[2], pattern) for path in installation.owners)
-
-
-def _judge(
-    installation: Installed,
-    location: _native.LibraryLocation,
-    ended: Ended,
-    preloads: _Preloads,
-    recorder: Recorder,
-) -> None:
-    name, path = str(location.shortname), str(location.path)
-    child = preloads.child_of(location, ended)
-    breaks = f"check api: {name}"
-    if ended.status == 0:
-        recorder.good(f"{name} preloads")
-    elif ended.status == _HAS_NO_SYMBOL:
-        facts = installation.owner_of(path)
-        recorder.bad("E-API-003", path, breaks, child, shortname=name, symbol=SYMBOLS[name], **facts)
-    elif ended.status == _HAS_PROBLEM and ended.answer:
-        code, where, facts = json.loads(ended.answer)
-        recorder.bad(code, where, breaks, child, **facts)
-    else:
-        detail = f"{ended.how}: {ended.last_line}"
-        recorder.bad("E-API-002", path, breaks, child, shortname=name, detail=detail)

@@ -12,12 +12,12 @@ from rocm_sdk._native import gpus
 from rocm_sdk.base.files import names_in, read_beginning
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.devel import layout
-from rocm_sdk.devel.cmake.commands import fault_of
+from rocm_sdk.devel.cmake.text_commands import fault_of
 from rocm_sdk.devel.compilers import device_libraries, find_drivers, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import copies, difference, verify_tree
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_program, run_so
-from rocm_sdk.doctor.loading import search_path
+from rocm_sdk.doctor.load_results import search_path
 from rocm_sdk.doctor.prefixes.cmake import TEXT_LIMIT, check_prefix, check_tree
 from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
 from rocm_sdk.doctor.prefixes.programs import variables_of
@@ -72,7 +72,12 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         differences = _check_tree(installation, tree, recorder)
         if all(each.code != "E-DEVEL-002" for each in differences) and not is_current(installation.site, tree):
             recorder.bad("W-DEVEL-007", tree)
-        _check_cmake(installation, tree, differences, recorder)
+        paths = sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True))
+        _check_texts(installation, tree, paths, recorder)
+        owner = installation.distribution(layout.DISTRIBUTION)
+        lost = [each.path for each in differences if each.path is not None]
+        facts = owner.facts if owner is not None else {}
+        check_tree(tree, lost, facts, recorder, is_whole=not differences)
         _check_compiler(installation, tree, recorder, options)
         _check_clang_of_the_system(tree, recorder, options)
 
@@ -96,19 +101,6 @@ def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> list[
     if not differences:
         recorder.good("every file of the development tree")
     return differences
-
-
-def _check_cmake(installation: Installed, tree: str, differences: list[Problem], recorder: Recorder) -> None:
-    """Check the texts of the packages, and that the tree has what these require.
-
-    differences: the differences from the tree's manifest.
-    """
-    paths = sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True))
-    _check_texts(installation, tree, paths, recorder)
-    owner = installation.distribution(layout.DISTRIBUTION)
-    facts = owner.facts if owner is not None else {}
-    lost = [each.path for each in differences if each.path is not None]
-    check_tree(tree, lost, facts, recorder, is_whole=not differences)
 
 
 def _check_texts(installation: Installed, tree: str, paths: list[str], recorder: Recorder) -> None:
@@ -163,7 +155,19 @@ def _check_compiler(installation: Installed, tree: str, recorder: Recorder, opti
             check_device_libraries(Prefix(tree), clang, {}, recorder, options, facts=facts)
     hipcc = os.path.join(tree, "bin/hipcc")
     if os.path.exists(hipcc) and os.path.exists(clang):
-        _compile(tree, hipcc, recorder, options)
+        command = [hipcc, "-x", "hip", "--offload-host-only"]
+        way = Way(options.seconds, variables={"ROCM_PATH": tree, "HIP_PATH": tree})
+        program = Repeatable("the compilation of a small HIP program", partial(_compiled, command), way, _is_compiled)
+        ended = program.run()
+        if _is_compiled(ended):
+            recorder.good("a small HIP program compiles")
+        else:
+            files = (hipcc, *(os.path.join(tree, _LLVM, name) for name in _PARTS_OF_COMPILER))
+            detail = _first_error(ended)
+            child = program.child_of(ended, files)
+            header = _header_of_system(detail)
+            gcc = _gcc_without_headers(hipcc, header, options)
+            recorder.bad("E-DEVEL-005", hipcc, None, child, header=header, **{"detail": detail, **gcc})
 
 
 def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) -> None:
@@ -195,22 +199,6 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
 def _is_of_compiler(ended: Ended) -> bool:
     """Return whether the compiler itself says what is wrong."""
     return " error: " in ended.output
-
-
-def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> None:
-    command = [hipcc, "-x", "hip", "--offload-host-only"]
-    way = Way(options.seconds, variables={"ROCM_PATH": tree, "HIP_PATH": tree})
-    program = Repeatable("the compilation of a small HIP program", partial(_compiled, command), way, _is_compiled)
-    ended = program.run()
-    if _is_compiled(ended):
-        recorder.good("a small HIP program compiles")
-    else:
-        files = (hipcc, *(os.path.join(tree, _LLVM, name) for name in _PARTS_OF_COMPILER))
-        detail = _first_error(ended)
-        child = program.child_of(ended, files)
-        header = _header_of_system(detail)
-        gcc = _gcc_without_headers(hipcc, header, options)
-        recorder.bad("E-DEVEL-005", hipcc, None, child, header=header, **{"detail": detail, **gcc})
 
 
 def _header_of_system(error: str) -> str | None:

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from rocm_sdk import _native
 from rocm_sdk.base.files import is_below
 from rocm_sdk.base.meant import did_you_mean
+from rocm_sdk.base.processes import find_program
 from rocm_sdk.base.search_path import entries_of
-from rocm_sdk.base.starting import find_program
 from rocm_sdk.base.value_text import listed
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import removal
@@ -45,7 +45,12 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     if (error := refused_root()) is not None:
         recorder.bad(error.code, error.path, **error.facts)
     _check_foreign_directories(installation, recorder)
-    _check_preload_list(recorder)
+    known = {row[0] for row in _native.catalog()}
+    unknown = [name for name in listed(os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES", "")) if name not in known]
+    if unknown:  # each initialize_process raises
+        meant = did_you_mean(unknown[0], known)
+        detail = f"no library has the name {unknown[0]!r}" + (f"; {meant}" if meant else "")
+        recorder.bad("E-ENV-007", detail=detail)
     if "HIP_USE_RUNTIME_UNBUNDLER" in os.environ:
         recorder.bad("W-ENV-002", value=os.environ["HIP_USE_RUNTIME_UNBUNDLER"])
     _check_gpu_variables(installation, recorder)
@@ -132,16 +137,6 @@ def _has(entry: str, directory: str) -> bool:
     return directory in {os.path.realpath(entry), os.path.realpath(os.path.join(entry, "lib"))}
 
 
-def _check_preload_list(recorder: Recorder) -> None:
-    """Report names in ROCM_SDK_PRELOAD_LIBRARIES that no library has: each initialize_process raises."""
-    known = {row[0] for row in _native.catalog()}
-    unknown = [name for name in listed(os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES", "")) if name not in known]
-    if unknown:
-        meant = did_you_mean(unknown[0], known)
-        detail = f"no library has the name {unknown[0]!r}" + (f"; {meant}" if meant else "")
-        recorder.bad("E-ENV-007", detail=detail)
-
-
 def _foreign_directories(installation: Installed) -> Iterator[tuple[str, str, str]]:
     """Yield directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
     variables = {name: os.environ[name] for name in (_LIBRARY_PATH, *_ROCM_HOMES) if os.environ.get(name)}
@@ -151,16 +146,12 @@ def _foreign_directories(installation: Installed) -> Iterator[tuple[str, str, st
     for variable, entries in named.items():
         for entry in entries:
             for path in dict.fromkeys((entry, os.path.join(entry, "lib"))):
-                library = _first_library(path, ours)
+                try:
+                    library = next((name for name in sorted(os.listdir(path)) if linker_name(name) in ours), None)
+                except OSError:
+                    library = None
                 if library is not None and os.path.commonpath((site, os.path.realpath(path))) != site:
                     yield path, variable, library
-
-
-def _first_library(directory: str, names: set[str]) -> str | None:
-    try:
-        return next((name for name in sorted(os.listdir(directory)) if linker_name(name) in names), None)
-    except OSError:
-        return None
 
 
 def _check_gpu_variables(installation: Installed, recorder: Recorder) -> None:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from rocm_sdk.devel import layout
 from rocm_sdk.doctor.file_faults import ASIDE, fault_of
 from rocm_sdk.doctor.recorder import Options, Recorder
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.page_list import PAGE_LIST
 from rocm_sdk.installed.record import RecordedFile
 from rocm_sdk.installed.view import Installed
-from rocm_sdk.installed.walking import walk
 
 # Directories whose files other programs write.
 _NOT_OWNED = frozenset({"__pycache__", ".devel_links"})
@@ -32,7 +32,14 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
                 if not _is_of_tree(file) and not (is_extracted and file.path in _ARCHIVES):
                     _check_file(installation, distribution, file, recorder, options.deep)
                 step(file.path)
-    _check_unowned(installation, recorder)
+    for directory in installation.platform_directories:  # an extraction has its own list
+        name = os.path.basename(directory)
+        if "devel" in name or not any(path.startswith(f"{name}/") for path in installation.owners):
+            continue
+        strangers = sorted(_strangers(installation, directory))
+        if strangers:
+            more = f"; so are {len(strangers) - 1:,} more" if len(strangers) > 1 else ""
+            recorder.bad("W-PKG-019", strangers[0], more=more)
     _check_writable(installation, recorder)
 
 
@@ -57,18 +64,6 @@ def _path_of(installation: Installed, file: RecordedFile) -> str:
         moved = os.path.join(installation.site, "bin", os.path.basename(path))
         return moved if os.path.lexists(moved) else path
     return path
-
-
-def _check_unowned(installation: Installed, recorder: Recorder) -> None:
-    """Report files in platform directories that no RECORD lists. The files of an extraction have their own list."""
-    for directory in installation.platform_directories:
-        name = os.path.basename(directory)
-        if "devel" in name or not any(path.startswith(f"{name}/") for path in installation.owners):
-            continue
-        strangers = sorted(_strangers(installation, directory))
-        if strangers:
-            more = f"; so are {len(strangers) - 1:,} more" if len(strangers) > 1 else ""
-            recorder.bad("W-PKG-019", strangers[0], more=more)
 
 
 def _check_writable(installation: Installed, recorder: Recorder) -> None:

@@ -8,17 +8,17 @@ import sys
 from functools import partial
 
 from rocm_sdk import _native
-from rocm_sdk.base.starting import own_code
+from rocm_sdk.base.processes import own_code
 from rocm_sdk.doctor.children import Ended, Repeatable, Way, run_so
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.fit.code_verdict import CodeVerdict, as_counted, judge_code
+from rocm_sdk.fit.code_verdict import as_counted, judge_code
 from rocm_sdk.fit.comgr import comgr_knows
-from rocm_sdk.fit.counting import COUNTS, Standing, problem_of, standings_of_targets
 from rocm_sdk.fit.coverage import targets_of, with_code
 from rocm_sdk.fit.known_faults import known_faults, processors_of
-from rocm_sdk.fit.opening import survey_opened
+from rocm_sdk.fit.opened_devices import survey_opened
 from rocm_sdk.fit.packages import missing_targets, owner_of, requirement_for, supported_targets
+from rocm_sdk.fit.standings import COUNTS, Standing, problem_of, standings_of_targets
 from rocm_sdk.fit.wsl import explained
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
@@ -83,21 +83,17 @@ def _check_libraries(installation: Installed, gpus: tuple[_native.Gpu, ...], rec
         for each in verdict.problems:
             recorder.add(each)
         if with_code(verdict.coverage):
-            _check_code(verdict, recorder)
+            found = verdict.coverage
+            libraries = with_code(found)
+            for index, on in enumerate(libraries[0].gpus):
+                for each in verdict.lacks[index]:
+                    recorder.add(each)
+                if not verdict.lacks[index]:
+                    recorder.good(f"{len(libraries)} libraries have code for {on.gpu}", counts=False)
         else:
             _check_packages(installation, gpus, recorder)
     except RocmSdkError:
         return  # the subject `packages` reports it
-
-
-def _check_code(verdict: CodeVerdict, recorder: Recorder) -> None:
-    found = verdict.coverage
-    libraries = with_code(found)
-    for index, on in enumerate(libraries[0].gpus):
-        for each in verdict.lacks[index]:
-            recorder.add(each)
-        if not verdict.lacks[index]:
-            recorder.good(f"{len(libraries)} libraries have code for {on.gpu}", counts=False)
 
 
 def _check_packages(installation: Installed, gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:

@@ -13,7 +13,7 @@ from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.doctor.children import signal_name
 from rocm_sdk.doctor.file_faults import KINDS, no_file
 from rocm_sdk.doctor.gpu_driver import facts_of_hang
-from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
+from rocm_sdk.doctor.load_results import load_all, search_path
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.fit.code.note import NOTE_SECTION, describe_history, read_history
 from rocm_sdk.fit.verdicts.opened_names import of_objects
@@ -35,7 +35,11 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
         return
     _check_names(installation, objects, recorder)
-    of_compilers = [each for each in objects if installation.prefix is not None and _is_for_compilers(each)]
+    of_compilers = [
+        each
+        for each in objects
+        if installation.prefix is not None and _is_foreign(each) and reason_not_loaded_alone(each.name) is not None
+    ]
     for each in of_compilers:
         recorder.skip(f"{each.name}: for another machine, for which a compiler links it")
     sound = [each for each in objects if each not in of_compilers and _check_file(installation, each, recorder)]
@@ -46,7 +50,9 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         if reason is not None:
             recorder.skip(f"{each.name}: {reason}")
         elif fifo is not None:
-            _report_fifo(installation, fifo, each, recorder)
+            code, more = no_file(fifo, KINDS[stat.S_IFIFO])
+            facts = {**installation.owner_of(fifo), "name": os.path.basename(fifo), **more}
+            recorder.bad(code, fifo, library_name(each.path), **facts)
         else:
             loadable.append(each)
     _load(installation, objects, loadable, recorder, options)
@@ -75,36 +81,25 @@ def _check_file(installation: Installed, each: SharedObject, recorder: Recorder)
     if each.facts.executable_stack:
         recorder.say("N-LIB-014", each.path, **facts)
     if any(section.name == NOTE_SECTION for section in each.facts.sections):
-        _tell_history(each, recorder, facts)
+        text = _native.device_code(each.path).history
+        if text is not None:
+            history = read_history(text)
+            code: Code = "W-CODE-016" if history is not None and history.is_unofficial else "N-CODE-015"
+            recorder.say(code, each.path, detail=describe_history(history), **facts)
     _check_search_path(installation, each, recorder)
-    return _check_glibc(each, recorder)
+    present = glibc_version()
+    wanted = each.facts.newest_glibc if each.facts else None
+    if not present or wanted is None or numbers_of(wanted) <= numbers_of(present):
+        return True
+    versions = {"library": each.name, "wanted": wanted, "present": present}
+    recorder.bad("E-LIB-005", each.path, library_name(each.path), **versions)
+    return False
 
 
 def _renaming(installation: Installed, path: str, wanted: str) -> str | None:
     """Return the command that gives a file of no package the name that a package lists; None if it is another case."""
     listed = [os.path.relpath(each, installation.site) in installation.owners for each in (path, wanted)]
     return f"mv {quoted_for_shell(path)} {quoted_for_shell(wanted)}" if listed == [False, True] else None
-
-
-def _report_fifo(installation: Installed, fifo: str, needing: SharedObject, recorder: Recorder) -> None:
-    """Report a FIFO that a library would wait for."""
-    code, more = no_file(fifo, KINDS[stat.S_IFIFO])
-    facts = {**installation.owner_of(fifo), "name": os.path.basename(fifo), **more}
-    recorder.bad(code, fifo, library_name(needing.path), **facts)
-
-
-def _is_for_compilers(each: SharedObject) -> bool:
-    """Return whether a library is one that a compiler links, perhaps for another machine."""
-    return _is_foreign(each) and reason_not_loaded_alone(each.name) is not None
-
-
-def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, object]) -> None:
-    """Report on every run the rewritings of a library; an unofficial change is a warning."""
-    text = _native.device_code(each.path).history
-    if text is not None:
-        history = read_history(text)
-        code: Code = "W-CODE-016" if history is not None and history.is_unofficial else "N-CODE-015"
-        recorder.say(code, each.path, detail=describe_history(history), **facts)
 
 
 def _damages_of(each: SharedObject) -> tuple[_native.Damage, ...]:
@@ -123,16 +118,6 @@ def _code_of(each: SharedObject) -> Code:
     """Return the code of a library's fault."""
     codes = [damage.code for damage in _damages_of(each)]
     return each.code or (codes[0] if codes else "E-LIB-006")
-
-
-def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
-    present = glibc_version()
-    wanted = each.facts.newest_glibc if each.facts else None
-    if not present or wanted is None or numbers_of(wanted) <= numbers_of(present):
-        return True
-    facts = {"library": each.name, "wanted": wanted, "present": present}
-    recorder.bad("E-LIB-005", each.path, library_name(each.path), **facts)
-    return False
 
 
 def _check_search_path(installation: Installed, each: SharedObject, recorder: Recorder) -> None:
@@ -183,6 +168,9 @@ def _is_name_to_preload(first: SharedObject, other: SharedObject) -> bool:
 
 # ---- loading
 
+# Outcome of a process that a constructor ended -> code of the problem.
+_ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
+
 
 def _load(
     installation: Installed,
@@ -210,40 +198,30 @@ def _load(
                 step(os.path.basename(result.path))
     ended = {result.path: result for result in results if result.outcome in _ENDINGS}
     for result in sorted(results):
-        _judge(failures, result, ended, recorder, options)
-
-
-# Outcome of a process that a constructor ended -> code of the problem.
-_ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
-
-
-def _judge(
-    failures: LoadFailures, result: LoadResult, ended: dict[str, LoadResult], recorder: Recorder, options: Options
-) -> None:
-    name = library_name(result.path)
-    if result.outcome == "loaded":
-        recorder.good(f"{os.path.basename(result.path)} loaded in {result.seconds * 1e3:.1f} ms")
-    elif result.outcome == "refused":
-        recorder.add(failures.problem_of(result), name, failures.child_of(result))
-    elif result.outcome == "lost":
-        facts = {"library": os.path.basename(result.path), "signal": signal_name(result.number)}
-        recorder.bad("E-LIB-021", result.path, name, **facts)
-    else:
-        below = [each.path for each in failures.needed.of(result.path) if each.path in ended]
-        guilty = ended[below[-1]]  # the library that is loaded last runs its constructors first
-        output = f'; it printed "{guilty.output}"' if guilty.output else ""
-        is_stuck = guilty.outcome == "stuck"
-        needed = [each.path for each in failures.needed.of(guilty.path)]
-        driver = facts_of_hang([guilty.path, *needed], guilty.dlerror_text) if is_stuck else {}
-        recorder.bad(
-            _ENDINGS[guilty.outcome],
-            guilty.path,
-            name,
-            failures.child_of(result),
-            library=os.path.basename(guilty.path),
-            signal=signal_name(guilty.number),
-            status=guilty.number,
-            ran=f"constructors of the library ran for more than {options.seconds} s",
-            output=output,
-            **driver,
-        )
+        name = library_name(result.path)
+        if result.outcome == "loaded":
+            recorder.good(f"{os.path.basename(result.path)} loaded in {result.seconds * 1e3:.1f} ms")
+        elif result.outcome == "refused":
+            recorder.add(failures.problem_of(result), name, failures.child_of(result))
+        elif result.outcome == "lost":
+            facts = {"library": os.path.basename(result.path), "signal": signal_name(result.number)}
+            recorder.bad("E-LIB-021", result.path, name, **facts)
+        else:
+            below = [each.path for each in failures.needed.of(result.path) if each.path in ended]
+            guilty = ended[below[-1]]  # the library that is loaded last runs its constructors first
+            output = f'; it printed "{guilty.output}"' if guilty.output else ""
+            is_stuck = guilty.outcome == "stuck"
+            needed = [each.path for each in failures.needed.of(guilty.path)]
+            driver = facts_of_hang([guilty.path, *needed], guilty.dlerror_text) if is_stuck else {}
+            recorder.bad(
+                _ENDINGS[guilty.outcome],
+                guilty.path,
+                name,
+                failures.child_of(result),
+                library=os.path.basename(guilty.path),
+                signal=signal_name(guilty.number),
+                status=guilty.number,
+                ran=f"constructors of the library ran for more than {options.seconds} s",
+                output=output,
+                **driver,
+            )

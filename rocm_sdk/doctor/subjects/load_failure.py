@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import is_below
-from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
+from rocm_sdk.doctor.load_results import LoadResult, load_all, search_path
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.surroundings import Child, Surroundings
 from rocm_sdk.installed.needed_libraries import NeededLibraries, names_needed
@@ -62,7 +62,10 @@ class LoadFailures:
         fallback = self._installation.fallback
         match = _MISSING.search(result.dlerror_text)
         if self._installation.prefix is not None and match is not None:
-            return self._missing_in_prefix(result.path, match[1])
+            needing = next((each for each in self.needed.of(result.path) if match[1] in names_needed(each)), None)
+            place = needing.path if needing is not None else result.path
+            facts = {**self._installation.owner_of(place), "needing": os.path.basename(place), "name": match[1]}
+            return problem("E-PREFIX-005", place, self._installation.site, **facts)
         return problem_of(_native.explain_load(site, result.path, result.dlerror_text, fallback), site)
 
     def child_of(self, result: LoadResult) -> Child | None:
@@ -80,13 +83,3 @@ class LoadFailures:
             aided = load_all(unaided, limit, self._options.parallel, library_path, surroundings)
             results.update({each.path: each for each in aided})
         return [results[path].outcome == "loaded" for path in paths]
-
-    def _missing_in_prefix(self, path: str, name: str) -> Problem:
-        """Return the problem of a missing library.
-
-        The package of the file is not known: it is to be made, or the build root's.
-        """
-        needing = next((each for each in self.needed.of(path) if name in names_needed(each)), None)
-        place = needing.path if needing is not None else path
-        facts = {**self._installation.owner_of(place), "needing": os.path.basename(place), "name": name}
-        return problem("E-PREFIX-005", place, self._installation.site, **facts)

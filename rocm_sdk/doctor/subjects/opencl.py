@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from rocm_sdk.base.files import read_beginning
-from rocm_sdk.doctor.loading import load_all
+from rocm_sdk.doctor.load_results import load_all
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.installed.view import Installed
 

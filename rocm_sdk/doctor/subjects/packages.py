@@ -26,6 +26,7 @@ from rocm_sdk.fit.gpu_builds import claimed_build, how_it_came, problem_of_build
 from rocm_sdk.fit.packages import distribution_name
 from rocm_sdk.fit.verdicts.requirements import own_rocm, requirements
 from rocm_sdk.installed import sdk_sites
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk.installed.distributions import (
     Distribution,
     headers_of,
@@ -36,7 +37,6 @@ from rocm_sdk.installed.distributions import (
 )
 from rocm_sdk.installed.record import read_record
 from rocm_sdk.installed.view import Installed, refused_root
-from rocm_sdk.installed.walking import walk
 
 # The facts that the modules of one build's packages have alike -> their names in `_dist_info.py`.
 _BUILD_FACTS = {"nonce": "PY_PACKAGE_SUFFIX_NONCE", "default_family": "DEFAULT_TARGET_FAMILY"}

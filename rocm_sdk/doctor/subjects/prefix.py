@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 
-from rocm_sdk.base.files import NotAFileError, read_beginning
-from rocm_sdk.doctor.prefixes.links import check_links, check_sonames
-from rocm_sdk.doctor.prefixes.search import check_search
+from rocm_sdk.base.files import NotAFileError, is_below, read_beginning
+from rocm_sdk.doctor.prefixes.search_places import check_search
 from rocm_sdk.doctor.recorder import Options, Recorder
-from rocm_sdk.installed.catalog import rows_of
+from rocm_sdk.installed.catalog import linker_name, rows_of
 from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.prefix_versions import RELEASE, Said, agree, versions
 from rocm_sdk.installed.view import Installed
@@ -31,14 +30,32 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     else:
         is_there = bool(objects) or any(_shows_a_prefix(prefix, path) for path in prefix.files)
     if not is_there:
-        fault = _fault_of(prefix)
+        names = sorted(os.listdir(prefix.root)) if os.access(prefix.root, os.R_OK) else []
+        if not names:
+            fault = "the directory is empty" if os.access(prefix.root, os.R_OK) else "this user cannot read it"
+        elif prefix.is_shared:
+            fault = "it has no library, header or CMake package that only ROCm has"
+        else:
+            shown = ", ".join(names[:5])
+            fault = f"it has neither libraries nor headers, programs or CMake packages of ROCm; it has {shown}"
         recorder.bad("E-PREFIX-001", prefix.root, detail=fault, **prefix.facts)
         return
     for variable in prefix.unset:
         recorder.skip(f"with {variable}: it leads to another SDK, and was unset for this test")
     recorder.good(f"a ROCm in {prefix.root}: {len(prefix.files):,} files")
     check_links(prefix, recorder)
-    check_sonames(prefix, objects, recorder)
+    for each in objects:
+        soname = each.facts.soname if each.facts else None
+        if soname is None or soname == each.name:
+            continue
+        directory = os.path.dirname(each.path)
+        places = (directory, os.path.dirname(os.path.realpath(each.path)))
+        if any(os.path.lexists(os.path.join(place, soname)) for place in places):
+            recorder.good(f"{each.name} is found as {soname}")
+        elif linker_name(soname) == linker_name(each.name):
+            recorder.bad(
+                "E-PREFIX-003", each.path, library=each.name, soname=soname, directory=directory, **prefix.facts
+            )
     check_search(prefix, objects, recorder)
     check_versions(prefix, recorder)
     check_texts(prefix, recorder)
@@ -57,16 +74,6 @@ def _is_of_rocm(prefix: Prefix, path: str) -> bool:
     is_header = parts[0] == "include" and len(parts) > len(("include", "hip"))
     directory = parts[1] if is_header else parts[-2] if name.endswith(".cmake") and len(parts) > 1 else ""
     return _OWN_DIRECTORY.fullmatch(directory) is not None
-
-
-def _fault_of(prefix: Prefix) -> str:
-    names = sorted(os.listdir(prefix.root)) if os.access(prefix.root, os.R_OK) else []
-    if not names:
-        return "the directory is empty" if os.access(prefix.root, os.R_OK) else "this user cannot read it"
-    if prefix.is_shared:
-        return "it has no library, header or CMake package that only ROCm has"
-    shown = ", ".join(names[:5])
-    return f"it has neither libraries nor headers, programs or CMake packages of ROCm; it has {shown}"
 
 
 _READ = (".cmake", ".pc", ".la", ".h", ".hpp", ".py", ".sh", ".conf", ".json", ".icd", ".cfg", ".lua", ".mk")
@@ -125,3 +132,27 @@ def check_versions(prefix: Prefix, recorder: Recorder) -> None:
 def _complain(prefix: Prefix, said: Said, other: Said, recorder: Recorder) -> None:
     facts = {"version": said.version, "other": other.path, "wanted": other.version, "name": said.about}
     recorder.bad("E-PREFIX-007", said.path, **facts, **prefix.facts)
+
+
+def check_links(prefix: Prefix, recorder: Recorder) -> None:
+    """Follow each link as it will lead after the installation."""
+    for path in filter(os.path.islink, prefix.files):
+        try:
+            text = os.readlink(path)
+        except OSError:
+            continue
+        if (fault := _fault_of_link(prefix, path, text)) is None:
+            recorder.good(f"{os.path.relpath(path, prefix.root)} leads to {text}")
+        else:
+            recorder.bad("E-PREFIX-002", path, target=text, detail=fault, **prefix.facts)
+
+
+def _fault_of_link(prefix: Prefix, path: str, text: str) -> str | None:
+    if prefix.destdir and os.path.isabs(text) and is_below(os.path.normpath(text), prefix.destdir):
+        return "that is in the staging directory, and will be elsewhere"
+    target = os.path.normpath(os.path.join(os.path.dirname(path), text))
+    if os.path.isabs(text):
+        return None if prefix.exists(os.path.normpath(text)) else "it is in neither the prefix nor the build root"
+    if os.path.exists(target) or os.path.exists(prefix.installed(target)):
+        return None
+    return "there is no such file beside it" if os.path.dirname(text) == "" else "there is no such file"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -13,7 +13,7 @@ from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.base.files import open_file
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.base.users import user_name
-from rocm_sdk.doctor.hanging import hanging_libraries
+from rocm_sdk.doctor.stuck_libraries import hanging_libraries
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.fit.binding_faults import binding_faults
 from rocm_sdk.fit.frameworks import refused_hip
@@ -82,14 +82,18 @@ class Process:
         variables = _environment_of(pid)
         self.origins = Origins(self.mapped, variables)
         self.variables = variables | os.environ if self.is_own else variables
-        self.overrides = _overrides(self.variables)
+        named = {
+            name.removeprefix(_OVERRIDE): path for name, path in self.variables.items() if name.startswith(_OVERRIDE)
+        }
+        self.overrides = {os.path.realpath(path): shortname for shortname, path in named.items() if path}
 
     @cached_property
     def libraries(self) -> list[LoadedLibrary]:
         """The ROCm libraries: first the ones that this interpreter opened, in its order, then the others by path."""
         opened = _native.preloaded_libraries() if self.is_own else ()
         known = {os.path.realpath(each.location.path) for each in opened if each.location.path is not None}
-        names = _names_of_rocm(self.installation)
+        catalog = {linker_name(pattern) for _, _, pattern, _, directory, *_ in _native.catalog() if directory == "lib"}
+        names = (catalog | self.installation.rocm_linker_names) - OF_SYSTEMS
         paths = {each.path for each in self.mapped if _is_rocm(each.path, names) or each.path in self.overrides}
         found = sorted(paths - known)
         self.origins.tell(*(path for path in found if not self.installation.has(path)))  # all in one look
@@ -169,12 +173,6 @@ def _becomes_global(shortname: str) -> bool:
     return any(step.requested and step.rtld_global for step in steps)
 
 
-def _overrides(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the shortnames of the files that ROCM_SDK_LIBRARY_<shortname> puts in the SDK's place, by real path."""
-    named = {name.removeprefix(_OVERRIDE): path for name, path in variables.items() if name.startswith(_OVERRIDE)}
-    return {os.path.realpath(path): shortname for shortname, path in named.items() if path}
-
-
 def _package_of(path: str) -> str:
     """Return the package that has a file, by the name of its directory in site-packages, or in an installer's cache."""
     directory = next((part for part in path.split(os.sep) if part.startswith(("_rocm_sdk", "_rocm_profiler"))), "")
@@ -219,12 +217,6 @@ def _owner_of(pid: int) -> str | None:
     except OSError:
         return None
     return user_name(uid)
-
-
-def _names_of_rocm(installation: Installed) -> set[str]:
-    """Return the linker names of ROCm's libraries: the catalog's, and the SDK's except host libraries."""
-    catalog = {linker_name(pattern) for _, _, pattern, _, directory, *_ in _native.catalog() if directory == "lib"}
-    return (catalog | installation.rocm_linker_names) - OF_SYSTEMS
 
 
 def _is_rocm(path: str, names: set[str]) -> bool:

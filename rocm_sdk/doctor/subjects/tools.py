@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
+from rocm_sdk.base.reporter import Reporter
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.make_ready import make_ready
 from rocm_sdk.doctor.children import Ended, Way, run_programs
 from rocm_sdk.doctor.file_faults import fault_of
-from rocm_sdk.doctor.loading import LoadResult, search_path
+from rocm_sdk.doctor.load_results import LoadResult, search_path
 from rocm_sdk.doctor.prefixes.programs import COMPILER, LINKER_REFUSES, check_programs, missing_module, works
 from rocm_sdk.doctor.recorder import Options, Recorder
 from rocm_sdk.doctor.surroundings import Child, Surroundings
@@ -23,7 +24,6 @@ from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.shared_objects import inspect
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import problem_of
-from rocm_sdk.terminal.reporter import Reporter
 
 from .load_failure import LoadFailures
 
@@ -199,7 +199,11 @@ def _tools(installation: Installed) -> Iterator[Tool]:
     for distribution in installation.distributions:
         if not distribution.has_sdk_files:
             continue
-        recorded = {os.path.basename(file.path): file.path for file in distribution.files if _is_script(file.path)}
+        recorded = {
+            os.path.basename(file.path): file.path
+            for file in distribution.files
+            if file.path.startswith(("../", "bin/"))
+        }
         entry_points = _console_scripts(distribution)
         for name in sorted(recorded):
             if name in entry_points or os.path.exists(_in_core(installation, f"bin/{name}")):
@@ -212,11 +216,6 @@ def _modules_of(installation: Installed, owner: Distribution) -> Iterator[str]:
     for file in owner.files:
         if file.path.endswith(".py") and not file.path.startswith(("_", "../")):
             yield os.path.join(installation.site, file.path)
-
-
-def _is_script(path: str) -> bool:
-    """Return whether a path in RECORD is outside the packages, where pip writes scripts."""
-    return path.startswith(("../", "bin/"))
 
 
 def _console_scripts(distribution: Distribution) -> list[str]:

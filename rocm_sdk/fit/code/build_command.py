@@ -6,7 +6,7 @@ The package is never imported here: it needs the loader.
 import sys
 
 from rocm_sdk._native import loader_version
-from rocm_sdk.base.starting import own_code
+from rocm_sdk.base.processes import own_code
 
 _DISTRIBUTION = "rocm-sdk-build"
 _PROGRAM = """

@@ -28,20 +28,15 @@ def code_of_stream(name: str, chunks: Iterable[bytes], size: int) -> _native.Dev
             written += len(chunk)
             if written > size:
                 raise damage(name, f"it has more than the {size} bytes that the archive says")
-            _write(file, chunk, name, directory)
+            view = memoryview(chunk)
+            try:
+                while view:
+                    view = view[file.write(view) :]
+            except OSError as error:
+                raise of_reading(name, error, "it cannot be decompressed", directory) from error
         if written != size:
             raise damage(name, f"it has {written} bytes, and the archive says {size}")
         return _native.device_code_of_part(file.fileno(), 0, size, name)
-
-
-def _write(file: IO[bytes], chunk: bytes, name: str, directory: str) -> None:
-    """Write all of a chunk; a call may write less."""
-    view = memoryview(chunk)
-    try:
-        while view:
-            view = view[file.write(view) :]
-    except OSError as error:
-        raise of_reading(name, error, "it cannot be decompressed", directory) from error
 
 
 def chunks_of(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:

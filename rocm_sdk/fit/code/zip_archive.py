@@ -52,7 +52,16 @@ def _code_of(
     if member.flag_bits & _ENCRYPTED:
         raise unread(name, "it is encrypted")
     if member.compress_type == zipfile.ZIP_STORED:
-        return _code_of_stored(file, member, name)
+        if member.compress_size != member.file_size:
+            raise damage(name, f"it is stored, and has {member.compress_size} bytes as well as {member.file_size}")
+        file.seek(member.header_offset)
+        magic, name_length, extra_length = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+        start = file.seek(name_length + extra_length, os.SEEK_CUR)
+        if magic != _MAGIC:
+            raise damage(name, "there is no member where the list of members says")
+        if not is_candidate(file.read(HEAD_SIZE)):
+            return None
+        return _native.device_code_of_part(file.fileno(), start, member.file_size, name)
     if member.compress_type != zipfile.ZIP_DEFLATED:
         raise unread(name, f"it is compressed by method {member.compress_type}; only stored and deflated ones are read")
     if member.file_size > member.compress_size * _RATIO + HEAD_SIZE:
@@ -65,16 +74,3 @@ def _code_of(
             return None
         swelling.count(member, name)
         return code_of_stream(name, chunks_of(head, stream), member.file_size)
-
-
-def _code_of_stored(file: BinaryIO, member: zipfile.ZipInfo, name: str) -> _native.DeviceCode | None:
-    if member.compress_size != member.file_size:
-        raise damage(name, f"it is stored, and has {member.compress_size} bytes as well as {member.file_size}")
-    file.seek(member.header_offset)
-    magic, name_length, extra_length = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
-    start = file.seek(name_length + extra_length, os.SEEK_CUR)
-    if magic != _MAGIC:
-        raise damage(name, "there is no member where the list of members says")
-    if not is_candidate(file.read(HEAD_SIZE)):
-        return None
-    return _native.device_code_of_part(file.fileno(), start, member.file_size, name)

@@ -35,7 +35,11 @@ def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
     try:
         _check_directory(file, path)
         archive = zipfile.ZipFile(file)
-        _refuse_overlaps(path, archive.infolist())
+        end, last = 0, ""  # members that share bytes make a small file hold any amount
+        for member in sorted(archive.infolist(), key=lambda each: each.header_offset):
+            if member.header_offset < end:
+                raise damage(path, f"its members {last} and {member.filename} overlap")
+            end, last = member.header_offset + LOCAL_HEADER.size + member.compress_size, member.filename
     except (RocmSdkError, *DAMAGE, OSError) as error:
         raise of_reading(path, error, "no usable zip file") from error
     return archive
@@ -99,12 +103,3 @@ def _refuse_many(directory: bytes, path: str) -> None:
         count += 1
         if count > _MEMBER_LIMIT:
             raise damage(path, f"it has more than {_MEMBER_LIMIT} members, more than any wheel has")
-
-
-def _refuse_overlaps(path: str, members: list[zipfile.ZipInfo]) -> None:
-    """Refuse members that share bytes: they make a small file hold any amount."""
-    end, last = 0, ""
-    for member in sorted(members, key=lambda each: each.header_offset):
-        if member.header_offset < end:
-            raise damage(path, f"its members {last} and {member.filename} overlap")
-        end, last = member.header_offset + LOCAL_HEADER.size + member.compress_size, member.filename

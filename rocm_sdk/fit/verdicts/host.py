@@ -17,10 +17,10 @@ from rocm_sdk.installed.catalog import linker_name, package_of, rows_of, stem
 from rocm_sdk.installed.distributions import is_of_sdk
 from rocm_sdk.problems import problem
 
-from .conditions import Loading, sdk_directories, try_files
-from .missing import HERE, missing_problems
+from .absent_libraries import HERE, missing_problems
+from .names_to_open import Opening, opening
 from .opened_names import OpenedName, opened_names
-from .opening import Opening, opening
+from .process_trial import Loading, sdk_directories, try_files
 from .variants import loads
 
 TYPE_CHECKING = False
@@ -192,7 +192,11 @@ def _lacks(subject: Subject, files: tuple[HostFile, ...], against: Against, dema
     lacks_rocm = any(package_of(need.name) is not None for need in needs) or _calls_hip(files, against)
     causes: dict[object, list[tuple[HostFile, tuple[HostLack, ...]]]] = {}
     for file in files:
-        lacks = tuple(each for each in file.lacks if not (lacks_rocm and _may_be_of_rocm(each.library)))
+        lacks = tuple(
+            each
+            for each in file.lacks
+            if not (lacks_rocm and (each.library is None or package_of(each.library) is not None))
+        )
         if lacks:
             is_glibc = any(_glibc(each.version) is not None for each in lacks)
             names = frozenset(each.name for each in lacks)
@@ -208,10 +212,6 @@ def _lacks(subject: Subject, files: tuple[HostFile, ...], against: Against, dema
 def _calls_hip(files: tuple[HostFile, ...], against: Against) -> bool:
     """Return whether a file lacks functions of HIP where no SDK is, and no library is named for them."""
     return not against.libraries and any(_OF_HIP.match(lack.name or "") for file in files for lack in file.lacks)
-
-
-def _may_be_of_rocm(library: str | None) -> bool:
-    return library is None or package_of(library) is not None
 
 
 def _unfit(subject: Subject, file: HostFile, lack: HostLack, against: Against, more: str) -> Problem | None:

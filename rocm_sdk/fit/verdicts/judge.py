@@ -26,10 +26,10 @@ from rocm_sdk.installed.library_directories import further_libraries, shared_lib
 from rocm_sdk.installed.other_distributions import find, versions
 from rocm_sdk.problems import problem
 
-from .conditions import Loading, process_words
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
-from .opening import least_release_of, release_of, requirement_of
+from .names_to_open import least_release_of, release_of, requirement_of
+from .process_trial import Loading, process_words
 from .requirements import OF_TORCH, requirements, unmet
 from .subject import Against, Subject, files_of, open_subject, sdk_subject, with_required
 from .tags import broken_glibc, misfit, promises_code
@@ -249,7 +249,14 @@ def _verdict(
     if builds := [each.title for each in problems if each.code in _OF_BUILDS]:
         words = builds[:1]
     elif not host.files and not has_code and not host.opens.names:
-        words = [_nothing(subject)]
+        if subject.kind not in ("wheel", "distribution"):
+            nothing = "there is nothing to check: no library, program or GPU code"
+        else:
+            requires = f", and it requires {', '.join(subject.needed_too)}" if subject.needed_too else ""
+            kind = "it has no compiled file" if promises_code(subject.tag) else "it is pure Python"
+            kind = f"its libraries are for Windows ({subject.for_windows})" if subject.for_windows else kind
+            nothing = f"there is nothing to check: {kind}{requires}"
+        words = [nothing]
     elif not has_code:
         words.append("no GPU code of its own")
         words += [f"on {on.gpu}: {remark}" for on in gpus for remark in on.remarks]
@@ -313,19 +320,6 @@ def _command_that_installs(requirement: str | None) -> str | None:
         return None
     is_served = os.environ.get("ROCM_SDK_INDEX") or choose_index(requirement[requirement.index(">=") :]) is not None
     return problem("E-LIB-003", None, None, requirement=requirement).fix if is_served else None
-
-
-def _nothing(subject: Subject) -> str:
-    """Return words for a subject without compiled files.
-
-    A package without compiled files works if the packages that it requires do; the words name these.
-    """
-    if subject.kind not in ("wheel", "distribution"):
-        return "there is nothing to check: no library, program or GPU code"
-    requires = f", and it requires {', '.join(subject.needed_too)}" if subject.needed_too else ""
-    kind = "it has no compiled file" if promises_code(subject.tag) else "it is pure Python"
-    kind = f"its libraries are for Windows ({subject.for_windows})" if subject.for_windows else kind
-    return f"there is nothing to check: {kind}{requires}"
 
 
 def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bool, is_sdk: bool) -> str:

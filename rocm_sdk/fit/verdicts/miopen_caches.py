@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from rocm_sdk import _native
 from rocm_sdk.base.value_text import counted, size_text
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk.problems import problem
 
 TYPE_CHECKING = False

@@ -19,8 +19,8 @@ from rocm_sdk.fit.code.archive_errors import refusal
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.gpu_builds import version_file
 from rocm_sdk.installed.catalog import stem
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk.installed.distributions import headers_of, is_of_sdk, normalised
-from rocm_sdk.installed.walking import walk
 
 from .requirements import requirements
 

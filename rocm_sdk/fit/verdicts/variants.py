@@ -73,7 +73,11 @@ def _choose(files: Iterable[HostFile], release: str | None, *, has_sdk: bool) ->
             majors = {_major_in(file.path) for file in own} - {None}
             if release is not None and majors and release.partition(".")[0] not in majors:
                 notes.append(f"none of its {len(own)} variants is named for ROCm {release}")
-            notes.append(_note(loading, len(own)))
+            names = ", ".join(sorted(os.path.basename(file.path) for file in loading))
+            number = "one" if len(loading) == 1 else str(len(loading))
+            notes.append(
+                f"{number} of {len(own)} variants for ROCm {'loads' if len(loading) == 1 else 'load'}: {names}"
+            )
             continue
         alone = {file.path: _native.check_host_files((file.path,), ()) for file in own}
         newest = max(alone, key=lambda path: (_first(alone[path]), path))
@@ -92,12 +96,6 @@ def _choose(files: Iterable[HostFile], release: str | None, *, has_sdk: bool) ->
 def loads(file: HostFile) -> bool:
     """Return whether the linker would load a file in the process that its row is of."""
     return file.fault is None and not file.lack_count and not file.unfound
-
-
-def _note(loading: list[HostFile], count: int) -> str:
-    names = ", ".join(sorted(os.path.basename(file.path) for file in loading))
-    number = "one" if len(loading) == 1 else str(len(loading))
-    return f"{number} of {count} variants for ROCm {'loads' if len(loading) == 1 else 'load'}: {names}"
 
 
 def _major_in(path: str) -> str | None:

@@ -19,7 +19,7 @@ from rocm_sdk.fit.code.archive_errors import damage, of_reading, refusal, unread
 from rocm_sdk.fit.code.candidate import CODE_ENDINGS
 from rocm_sdk.fit.code.zip_file import DAMAGE, Swelling, open_zip
 from rocm_sdk.fit.image_kinds import DIRECTORY
-from rocm_sdk.installed.walking import DEPTH_LIMIT
+from rocm_sdk.installed.directory_walk import DEPTH_LIMIT
 from rocm_sdk.terminal.progress import Wait, waiting
 
 from .requirements import requirements
@@ -61,7 +61,10 @@ def unpacked(path: str, root: str) -> Unpacked:
             name = f"{path}/{member.filename}"
             try:
                 if member.filename.endswith(".dist-info/METADATA"):
-                    needed = _requirements(archive.open(member).read(_HEADERS))
+                    headers = Parser().parsestr(
+                        archive.open(member).read(_HEADERS).decode(errors="replace"), headersonly=True
+                    )
+                    needed = requirements([str(value) for value in headers.get_all("Requires-Dist") or []])
                 elif not member.filename.endswith("/"):
                     writer.take(member, name)
             except (FileExistsError, NotADirectoryError) as error:
@@ -90,7 +93,8 @@ class _Writer:
     def __init__(self, archive: zipfile.ZipFile, path: str, root: str, wait: Wait) -> None:
         self._archive, self._path, self._root, self._wait = archive, path, root, wait
         self._made = {root}
-        self._room = _free(root)
+        room = os.statvfs(root)
+        self._room = room.f_bavail * room.f_frsize
         self._swelling = Swelling(path)
         self._places = 0
         self.files: list[str] = []
@@ -161,13 +165,3 @@ class _Writer:
         self._places += number
         if self._places > _MOST_PLACES:
             raise unread(self._path, f"what is read of it takes as long as more than {_MOST_PLACES:,} files")
-
-
-def _free(directory: str) -> int:
-    room = os.statvfs(directory)
-    return room.f_bavail * room.f_frsize
-
-
-def _requirements(text: bytes) -> tuple[str, ...]:
-    headers = Parser().parsestr(text.decode(errors="replace"), headersonly=True)
-    return requirements([str(value) for value in headers.get_all("Requires-Dist") or []])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocm_sdk.errors import LibraryAccessError, RocmSdkError
 
-from .opening import release_of
+from .names_to_open import release_of
 from .subject import of_wheel, open_subject
 from .variants import check_files
 

@@ -70,19 +70,15 @@ class RemoteFile(io.RawIOBase):
         first, last = start // BLOCK, (start + size - 1) // BLOCK
         for number in range(first, last + 1):
             if number not in self._blocks:
-                self._fetch(number, last)
+                after = next((each for each in range(number, last + 1) if each in self._blocks), last + 1)
+                begin, end = number * BLOCK, min(after * BLOCK, self._size)
+                read = self._ask(f"bytes={begin}-{end - 1}")
+                if len(read) != end - begin:
+                    raise self._wrong(f"{len(read)} bytes instead of {end - begin}")
+                for each in range(number, after):  # up to the last one, or to one that is there
+                    self._blocks[each] = read[(each - number) * BLOCK : (each - number + 1) * BLOCK]
         data = b"".join(self._blocks[number] for number in range(first, last + 1))
         return data[start - first * BLOCK :][:size]
-
-    def _fetch(self, number: int, last: int) -> None:
-        """Read the blocks from one to the last, or to one that is there."""
-        after = next((each for each in range(number, last + 1) if each in self._blocks), last + 1)
-        start, end = number * BLOCK, min(after * BLOCK, self._size)
-        data = self._ask(f"bytes={start}-{end - 1}")
-        if len(data) != end - start:
-            raise self._wrong(f"{len(data)} bytes instead of {end - start}")
-        for each in range(number, after):
-            self._blocks[each] = data[(each - number) * BLOCK : (each - number + 1) * BLOCK]
 
     def _ask(self, wanted: str) -> bytes:
         headers = {"Range": wanted, "Accept-Encoding": "identity"}

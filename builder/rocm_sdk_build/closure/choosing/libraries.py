@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import LoadPlan, RocmSdkError, load_plan
 from rocm_sdk._native import check_host_files, inspect_library
-from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk.base.processes import PACKAGE_PARENT
 from rocm_sdk.fit.verdicts.host import other_release_problem
 from rocm_sdk.fit.verdicts.variants import check_files
 from rocm_sdk.installed.catalog import linker_name

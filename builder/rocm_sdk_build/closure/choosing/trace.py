@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base import starting
+from rocm_sdk.base import processes
 from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkFile
 from rocm_sdk_build.inputs.file_kind import Kind
@@ -121,17 +121,17 @@ def _plain(text: str) -> str:
 
 
 def _run(command: Sequence[str], log: Path) -> None:
-    program = starting.find_program("strace")
+    program = processes.find_program("strace")
     if program is None:
         raise PackagingError("strace: not found", "install it: apt-get install strace, dnf install strace")
-    if starting.find_program(command[0]) is None:
+    if processes.find_program(command[0]) is None:
         if "/" in command[0] and os.path.lexists(command[0]):
             raise PackagingError(
                 f"--trace: {command[0]}: is no program that this user may start", "name a program behind --"
             )
         raise WrongUsageError(f"--trace: {command[0] or repr('')}: not found", "name a program behind --")
     options = ["-f", "--seccomp-bpf", "-y", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-o", str(log)]
-    status = starting.run_shown([program, *options, "--", *command], output=sys.stderr)
+    status = processes.run_shown([program, *options, "--", *command], output=sys.stderr)
     if not log.exists() or not log.stat().st_size:
         raise PackagingError(
             "strace cannot trace programs here; what it says is above",

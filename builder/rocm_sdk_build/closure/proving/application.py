@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk_build.base.scratch import PREFIX
 from rocm_sdk_build.closure.choosing.roots import Application, Roots
 from rocm_sdk_build.closure.writing.metadata import applying

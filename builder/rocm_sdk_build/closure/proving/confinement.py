@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rocm_sdk.base import starting
+from rocm_sdk.base import processes
 from rocm_sdk_build.base.errors import PackagingError
 
 from .namespaces import CHANGED, COPIES, MAPPED, OWN
@@ -86,7 +86,7 @@ def _plan(way: Way, place: Path, root: Root, command: tuple[str, ...], variables
         "parts": sorted(((source, at) for at, source in root.parts.items()), key=lambda each: each[1].count("/")),
         "links": [("dev/shm", "/tmp"), *root.links.items()],
         "texts": list(root.texts.items()),
-        "ldconfig": starting.find_program("ldconfig", "/sbin", "/usr/sbin"),
+        "ldconfig": processes.find_program("ldconfig", "/sbin", "/usr/sbin"),
         "command": command,  # without a command the keeper answers whether the way works
         "variables": variables,
         "memory": _MEMORY + _MEMORY_OF_FILES * root.size,
@@ -96,7 +96,7 @@ def _plan(way: Way, place: Path, root: Root, command: tuple[str, ...], variables
 
 def _ask(plan: dict[str, Any], seconds: int) -> dict[str, Any]:
     try:
-        done = starting.run(starting.own_code(_KEEPER), given=json.dumps(plan), seconds=seconds)
+        done = processes.run(processes.own_code(_KEEPER), given=json.dumps(plan), seconds=seconds)
     except TimeoutError as error:
         raise PackagingError(f"trying the closure takes longer than {seconds} seconds", _WITHOUT) from error
     try:

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocm_sdk._native import check_host_files, inspect_library
-from rocm_sdk.base import starting
-from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk.base import processes
+from rocm_sdk.base.processes import PACKAGE_PARENT
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.choosing.selection import Selection
 from rocm_sdk_build.closure.source_sdk import InstalledSdk
@@ -93,7 +93,7 @@ def _needs_of_application(files: Iterable[str], libraries: tuple[str, ...]) -> l
 def _ask(names: Iterable[str]) -> dict[str, list[str]]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("LD_", "ROCM_"))}
     environment["PYTHONPATH"] = PACKAGE_PARENT
-    done = starting.run(starting.own_code(_CHILD, *names), base=environment)
+    done = processes.run(processes.own_code(_CHILD, *names), base=environment)
     try:
         document: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError) as error:

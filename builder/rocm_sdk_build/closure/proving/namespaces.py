@@ -27,7 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from rocm_sdk.base import starting
+from rocm_sdk.base import processes
 from rocm_sdk.base.namespaces import (
     CLONE_NEWIPC,
     CLONE_NEWNET,
@@ -225,7 +225,7 @@ def _write_own(root: str, plan: dict[str, Any]) -> None:
         os.makedirs(os.path.dirname(f"{root}/{place}"), exist_ok=True)
         Path(root, place).write_text(text, encoding="utf-8")
     if plan["ldconfig"] is not None:
-        starting.run([plan["ldconfig"], "-r", root])
+        processes.run([plan["ldconfig"], "-r", root])
 
 
 def _fill(root: str, plan: dict[str, Any]) -> None:
@@ -405,7 +405,7 @@ def _become_program(command: list[str], variables: dict[str, str], memory: int, 
             hard = resource.getrlimit(limit)[1]
             chosen = value if hard == resource.RLIM_INFINITY else min(value, hard)
             resource.setrlimit(limit, (chosen, chosen))
-        starting.become(command, {os.fsencode(key): os.fsencode(value) for key, value in variables.items()})
+        processes.become(command, {os.fsencode(key): os.fsencode(value) for key, value in variables.items()})
     except OSError as error:
         refuse(error)
     finally:

@@ -184,11 +184,11 @@ def import_packages(names: Sequence[str], files: Sequence[str]) -> None:
 
 def self_test() -> list[Wrong]:
     """Return the errors that `rocm-sdk test` reports."""
-    from rocm_sdk.base import starting
+    from rocm_sdk.base import processes
 
-    command = starting.module_command("rocm_sdk", "test", "--target", CLOSURE, "--json")
+    command = processes.module_command("rocm_sdk", "test", "--target", CLOSURE, "--json")
     try:
-        done = starting.run(command, seconds=_SECONDS_OF_MODULES)
+        done = processes.run(command, seconds=_SECONDS_OF_MODULES)
     except TimeoutError as error:
         return [{"what": "rocm-sdk test", "why": str(error)}]
     try:
@@ -211,7 +211,7 @@ def record_pages() -> None:
     The process begins anew: LD_BIND_NOW, by which all symbols of all libraries would be touched, holds for as long as a
     process.
     """
-    from rocm_sdk.base import starting
+    from rocm_sdk.base import processes
     from rocm_sdk.installed.page_list import VARIABLE, drop_libraries, load_command
     from rocm_sdk.installed.view import current
 
@@ -219,7 +219,7 @@ def record_pages() -> None:
     drop_libraries(installed)
     variables = {name: value for name, value in os.environb.items() if name != b"LD_BIND_NOW"}
     variables[VARIABLE.encode()] = _PAGE_LIST.encode()
-    starting.become(load_command(installed), variables)
+    processes.become(load_command(installed), variables)
 
 
 def recorded_pages() -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rocm_sdk import coverage
-from rocm_sdk.base.starting import PACKAGE_PARENT
+from rocm_sdk.base.processes import PACKAGE_PARENT
 from rocm_sdk.terminal.progress import waiting
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.page_list import PageList, checked

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from rocm_sdk.base.moving import move_to_free_name, sync_file
+from rocm_sdk.base.moves import move_to_free_name, sync_file
 from rocm_sdk.terminal.progress import Wait
 
 from .programs import ImageError, program

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.base import starting
+from rocm_sdk.base import processes
 from rocm_sdk_build.base.errors import PackagingError
 
 # Program -> the package of Debian and Fedora that has it.
@@ -26,10 +26,10 @@ _CHANGING = ("SOURCE_DATE_EPOCH",)  # mksquashfs refuses its own options for tim
 # Becomes a program that the kernel kills when this process, whose number argv has, dies: PR_SET_PDEATHSIG of prctl(2).
 _ENDING_WITH_US = """
 import ctypes, os, signal, sys
-from rocm_sdk.base import starting
+from rocm_sdk.base import processes
 ctypes.CDLL(None).prctl(1, ctypes.c_ulong(signal.SIGKILL), *[ctypes.c_ulong(0)] * 3)
 if os.getppid() == int(sys.argv[1]):
-    starting.become(sys.argv[2:], dict(os.environb))
+    processes.become(sys.argv[2:], dict(os.environb))
 """
 _SHOWN = 1000  # letters of a program's output
 
@@ -58,9 +58,9 @@ class Program(NamedTuple):
         """
         environment = {key: value for key, value in os.environ.items() if key not in _CHANGING}
         environment |= {"TMPDIR": str(self.scratch), "LC_ALL": "C"}
-        command = starting.own_code(_ENDING_WITH_US, str(os.getpid()), self.path, *map(str, words))
-        watch = (lambda each: reading(starting.number_of(each, "io", "rchar:"))) if reading is not None else None
-        done = starting.run(command, watch=watch, base=environment)
+        command = processes.own_code(_ENDING_WITH_US, str(os.getpid()), self.path, *map(str, words))
+        watch = (lambda each: reading(processes.number_of(each, "io", "rchar:"))) if reading is not None else None
+        done = processes.run(command, watch=watch, base=environment)
         if done.returncode:
             said = (done.stderr.strip() or done.stdout.strip())[-_SHOWN:] or f"exit status {done.returncode}"
             raise ImageError(os.path.basename(self.path), said)
@@ -90,4 +90,4 @@ def program(name: str, scratch: Path) -> Program:
 
 
 def _place_of(name: str) -> str | None:
-    return starting.find_program(name, "/usr/sbin", "/sbin")
+    return processes.find_program(name, "/usr/sbin", "/sbin")

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rocm_sdk.installed.walking import walk
+from rocm_sdk.installed.directory_walk import walk
 from rocm_sdk.terminal.progress import Wait
 from rocm_sdk_build.base.digest import sha256_of
 
