@@ -43,21 +43,6 @@ rsdk_status rsdk_conflicts_check_namesake(const rsdk_conflicts *conflicts, const
                              what_helps(&origin, "remove it from there, or initialise ROCm first"));
 }
 
-/* Check a needed library of the SDK: the process has another file with its SONAME. */
-static rsdk_status check_loaded_edge(const rsdk_conflicts *c, const rsdk_node *node, const rsdk_edge *edge,
-                                     rsdk_error *error) {
-    const char *path = NULL;
-    rsdk_package_id package;
-    rsdk_file_identity own, loaded;
-    RSDK_TRY(rsdk_inventory_find(c->graph->inventory, node->location.path, edge->name, &path, &package, error));
-    if (path == NULL || strcmp(path, edge->path) == 0) {
-        return RSDK_OK;
-    }
-    bool is_same = !is_private_copy(c, path) && rsdk_file_identify(path, &own) &&
-                   rsdk_file_identify(edge->path, &loaded) && rsdk_file_same(own, loaded);
-    return is_same ? RSDK_OK : rsdk_conflicts_check_namesake(c, edge->name, edge->path, path, error);
-}
-
 /* Check whether the same library in another version is in the process: both will be there, and their symbols may
  * mix. */
 static rsdk_status check_other_version(const rsdk_conflicts *c, const rsdk_node *node, rsdk_error *error) {
@@ -89,7 +74,19 @@ rsdk_status rsdk_conflicts_check_members(const rsdk_conflicts *conflicts, const 
         RSDK_TRY(check_other_version(conflicts, node, error));
         for (size_t j = 0; j < node->edges.count; j++) {
             if (node->edges.items[j].kind == RSDK_EDGE_LOADED) {
-                RSDK_TRY(check_loaded_edge(conflicts, node, &node->edges.items[j], error));
+                /* A needed library of the SDK, where the process has another file with its SONAME. */
+                const rsdk_edge *edge = &node->edges.items[j];
+                const char *path = NULL;
+                rsdk_package_id package;
+                rsdk_file_identity own, loaded;
+                RSDK_TRY(rsdk_inventory_find(conflicts->graph->inventory, node->location.path, edge->name, &path,
+                                             &package, error));
+                if (path != NULL && strcmp(path, edge->path) != 0) {
+                    bool is_same = !is_private_copy(conflicts, path) && rsdk_file_identify(path, &own) &&
+                                   rsdk_file_identify(edge->path, &loaded) && rsdk_file_same(own, loaded);
+                    RSDK_TRY(is_same ? RSDK_OK
+                                     : rsdk_conflicts_check_namesake(conflicts, edge->name, edge->path, path, error));
+                }
             }
         }
     }

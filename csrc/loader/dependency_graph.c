@@ -87,23 +87,16 @@ static rsdk_status note_name(rsdk_graph *graph, size_t root, const char *name, s
     return rsdk_name_table_set(&graph->outside_names, graph->arena, key, strlen(key), node, error);
 }
 
-/* Find out whether a given file, or a file that it has brought in, answers to a name: the linker does not look for the
- * name again. */
-static rsdk_status find_noted(const rsdk_graph *graph, size_t from, rsdk_edge *edge, bool *is_found,
-                              rsdk_error *error) {
-    const char *key = rsdk_arena_format(graph->arena, "%zu:%s", root_of(graph, from), edge->name);
-    RSDK_NEED(key, error);
-    *is_found = rsdk_name_table_find(&graph->outside_names, key, strlen(key), &edge->node);
-    return RSDK_OK;
-}
-
 /* ---- edges ---- */
 
 /* Look where the linker would find a name that is not in the SDK. */
 static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
     bool is_noted = false;
     if (!graph->nodes.items[from]->is_sdk) {
-        RSDK_TRY(find_noted(graph, from, edge, &is_noted, error));
+        /* To a name that the file, or one that it has brought in, answers to, the linker does not look again. */
+        const char *key = rsdk_arena_format(graph->arena, "%zu:%s", root_of(graph, from), edge->name);
+        RSDK_NEED(key, error);
+        is_noted = rsdk_name_table_find(&graph->outside_names, key, strlen(key), &edge->node);
     }
     if (is_noted) {
         edge->kind = RSDK_EDGE_SDK;
@@ -114,22 +107,6 @@ static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge,
     RSDK_TRY(rsdk_linker_search_find(graph->search, chain, edge->name, &edge->path, error));
     edge->kind = edge->path != NULL ? RSDK_EDGE_OUTSIDE : RSDK_EDGE_MISSING;
     return RSDK_OK;
-}
-
-/* Follow a given file's own neighbours, which may lead to the SDK as well; a neighbour that cannot be read leads
- * nowhere. */
-static rsdk_status follow_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
-    rsdk_error reason = RSDK_ERROR_INIT;
-    rsdk_location location = {.path = edge->path, .found_via = RSDK_FOUND_BY_NEED};
-    rsdk_status status = rsdk_graph_add(graph, &location, false, &edge->node, &reason);
-    rsdk_error_clear(&reason);
-    if (status == RSDK_OK) {
-        size_t root = root_of(graph, from);
-        edge->kind = RSDK_EDGE_SDK;
-        RSDK_TRY(note_name(graph, root, edge->name, edge->node, error));
-        RSDK_TRY(note_name(graph, root, graph->nodes.items[edge->node]->file->soname, edge->node, error));
-    }
-    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
 bool rsdk_edge_is_path(const rsdk_edge *edge) {
@@ -192,7 +169,22 @@ static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, rsdk_edge *edge,
         return rsdk_graph_add(graph, &location, true, &edge->node, error);
     }
     bool leads_on = graph->has_all || (edge->kind == RSDK_EDGE_OUTSIDE && !graph->nodes.items[from]->is_sdk);
-    return leads_on && edge->path != NULL ? follow_outside(graph, from, edge, error) : RSDK_OK;
+    if (!leads_on || edge->path == NULL) {
+        return RSDK_OK;
+    }
+    /* Follow a given file's own neighbours, which may lead to the SDK as well; a neighbour that cannot be read leads
+     * nowhere. */
+    rsdk_error reason = RSDK_ERROR_INIT;
+    rsdk_location neighbour = {.path = edge->path, .found_via = RSDK_FOUND_BY_NEED};
+    rsdk_status status = rsdk_graph_add(graph, &neighbour, false, &edge->node, &reason);
+    rsdk_error_clear(&reason);
+    if (status == RSDK_OK) {
+        size_t root = root_of(graph, from);
+        edge->kind = RSDK_EDGE_SDK;
+        RSDK_TRY(note_name(graph, root, edge->name, edge->node, error));
+        RSDK_TRY(note_name(graph, root, graph->nodes.items[edge->node]->file->soname, edge->node, error));
+    }
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
 static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk_error *error) {

@@ -100,16 +100,6 @@ static void pass_on(const rsdk_guard *guard) {
 
 /* ---- who is bound first ---- */
 
-static rsdk_status warn_of_definer(const rsdk_guard *guard, const rsdk_interposition *row, const rsdk_node *node,
-                                   const char *definer, const rsdk_passed_by *passed_by, rsdk_error *error) {
-    return rsdk_warnings_add(
-        guard->warnings, RSDK_WARNING_CONFLICT, error,
-        "%s will call %s and other functions of %s instead of its own: that library is in the "
-        "global scope, and %s; RTLD_DEEPBIND, which would keep them apart, would pass by %s of %s; "
-        "name both libraries in one call, before anything else opens one of them with RTLD_GLOBAL",
-        node->location.path, row->probe, definer, row->reason, passed_by->symbol, passed_by->file);
-}
-
 /* Note that a node is opened before all others, once. */
 static rsdk_status add_first(rsdk_guard *guard, size_t index, const char *reason, rsdk_error *error) {
     if (guard->nodes[index].first_reason == NULL) {
@@ -141,7 +131,12 @@ static rsdk_status bind_deep(rsdk_guard *guard, const rsdk_interposition *row, s
     }
     RSDK_TRY(rsdk_guard_find_passed_by(guard->graph, &node->location, row, definer, &passed_by, error));
     if (passed_by.file != NULL) {
-        return warn_of_definer(guard, row, node, definer, &passed_by, error);
+        return rsdk_warnings_add(
+            guard->warnings, RSDK_WARNING_CONFLICT, error,
+            "%s will call %s and other functions of %s instead of its own: that library is in the "
+            "global scope, and %s; RTLD_DEEPBIND, which would keep them apart, would pass by %s of %s; "
+            "name both libraries in one call, before anything else opens one of them with RTLD_GLOBAL",
+            node->location.path, row->probe, definer, row->reason, passed_by.symbol, passed_by.file);
     }
     const char *reason =
         rsdk_arena_format(guard->graph->arena, "%s is in the global scope, and %s", definer, row->reason);
@@ -179,15 +174,6 @@ static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition
 
 /* ---- the user's wishes ---- */
 
-static rsdk_status refuse_wish(const rsdk_guard *guard, const char *wish, rsdk_error *error) {
-    return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, NULL,
-                        RSDK_FACTS({"variable", "ROCM_SDK_ISOLATE"},
-                                   {"expected", "names of libraries other than amdhip64, with ',' between, each alone "
-                                                "or with ':deepbind'"}),
-                        "ROCM_SDK_ISOLATE=%s: '%s' is not the name of a library that can be isolated", guard->isolate,
-                        wish);
-}
-
 static rsdk_status apply_wish(rsdk_guard *guard, const rsdk_catalog_entry *entry, bool binds_deep, rsdk_error *error) {
     static const char deep[] = "ROCM_SDK_ISOLATE asks for it";
     static const char local[] = "ROCM_SDK_ISOLATE names it";
@@ -219,7 +205,12 @@ static rsdk_status apply_wishes(rsdk_guard *guard, rsdk_error *error) {
         RSDK_NEED(name, error);
         const rsdk_catalog_entry *entry = rsdk_catalog_find(name);
         if (entry == NULL || rsdk_catalog_find_file(hip_name) == entry) {
-            return refuse_wish(guard, wish, error);
+            return rsdk_fail_as(
+                error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, NULL,
+                RSDK_FACTS({"variable", "ROCM_SDK_ISOLATE"},
+                           {"expected", "names of libraries other than amdhip64, with ',' between, each alone "
+                                        "or with ':deepbind'"}),
+                "ROCM_SDK_ISOLATE=%s: '%s' is not the name of a library that can be isolated", guard->isolate, wish);
         }
         RSDK_TRY(apply_wish(guard, entry, binds_deep, error));
         rest += length;
@@ -229,17 +220,13 @@ static rsdk_status apply_wishes(rsdk_guard *guard, rsdk_error *error) {
 
 /* ---- the whole ---- */
 
-static void find_hip(rsdk_guard *guard) {
+rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error) {
+    guard->nodes = rsdk_arena_alloc(guard->graph->arena, guard->graph->nodes.count + 1, sizeof *guard->nodes);
+    RSDK_NEED(guard->nodes, error);
     guard->hip = RSDK_NO_NODE;
     for (size_t i = 0; i < guard->graph->nodes.count && guard->hip == RSDK_NO_NODE; i++) {
         guard->hip = rsdk_soname_has_linker_name(name_of(node_at(guard, i)), hip_name) ? i : RSDK_NO_NODE;
     }
-}
-
-rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error) {
-    guard->nodes = rsdk_arena_alloc(guard->graph->arena, guard->graph->nodes.count + 1, sizeof *guard->nodes);
-    RSDK_NEED(guard->nodes, error);
-    find_hip(guard);
     for (size_t i = 0; i < rsdk_interposition_count; i++) {
         if (rsdk_interpositions[i].measure != RSDK_MEASURE_BOUND_FIRST) {
             apply_scope_row(guard, &rsdk_interpositions[i]);

@@ -232,15 +232,6 @@ static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsd
     return dlinfo(plain, RTLD_DI_SERINFO, info) == 0 ? sort_directories(search, info, error) : RSDK_OK;
 }
 
-static rsdk_status ask_linker(rsdk_linker_search *search, rsdk_error *error) {
-    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* the C library is always there */
-    rsdk_status status = read_directories(search, plain, error);
-    if (plain != NULL) {
-        (void)dlclose(plain);
-    }
-    return status;
-}
-
 rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
                                     rsdk_error *error) {
     *search = (rsdk_linker_search){.arena = arena};
@@ -250,7 +241,12 @@ rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map,
         program[length > 0 ? length : 0] = '\0';
         RSDK_TRY(rsdk_linker_search_expand(arena, map->program_rpath, program, &search->program_rpath, error));
     }
-    return ask_linker(search, error);
+    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* the C library is always there */
+    rsdk_status status = read_directories(search, plain, error);
+    if (plain != NULL) {
+        (void)dlclose(plain);
+    }
+    return status;
 }
 
 /* ---- ld.so.cache ---- */
@@ -378,16 +374,6 @@ static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings 
     return RSDK_OK;
 }
 
-static rsdk_status find_in_rpaths(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
-                                  const char **path, rsdk_error *error) {
-    const rsdk_search_path *rpath = NULL;
-    for (rsdk_rpath_walk walk = rsdk_linker_search_rpaths(search, chain);
-         *path == NULL && (rpath = rsdk_linker_search_next_rpath(&walk)) != NULL;) {
-        RSDK_TRY(find_in(search, &rpath->list, name, path, error));
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_linker_search_find_in_system(rsdk_linker_search *search, const char *name, const char **path,
                                               rsdk_error *error) {
     size_t place = 0;
@@ -422,7 +408,11 @@ rsdk_status rsdk_linker_search_find_by_rule(rsdk_linker_search *search, const rs
         return RSDK_OK;
     }
     *rule = RSDK_RULE_RPATH;
-    RSDK_TRY(find_in_rpaths(search, chain, name, path, error));
+    const rsdk_search_path *rpath = NULL;
+    for (rsdk_rpath_walk walk = rsdk_linker_search_rpaths(search, chain);
+         *path == NULL && (rpath = rsdk_linker_search_next_rpath(&walk)) != NULL;) {
+        RSDK_TRY(find_in(search, &rpath->list, name, path, error));
+    }
     const struct {
         const rsdk_strings *list;
         rsdk_search_rule rule;

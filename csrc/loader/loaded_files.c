@@ -77,24 +77,19 @@ static rsdk_status add(rsdk_arena *arena, file_list *files, const char *path, co
     return RSDK_OK;
 }
 
-static rsdk_status collect(const rsdk_loaded *loaded, rsdk_arena *arena, file_list *files, rsdk_error *error) {
+rsdk_status rsdk_loaded_files_read(const rsdk_loaded *loaded, rsdk_arena *arena, rsdk_loaded_file **files,
+                                   size_t *count, rsdk_error *error) {
+    file_list list = {0};
     for (size_t i = 0; i < rsdk_loaded_opened_count(loaded); i++) {
         const rsdk_location *location = &rsdk_loaded_opened(loaded, i)->location;
-        RSDK_TRY(add(arena, files, location->path, location->shortname, error));
+        RSDK_TRY(add(arena, &list, location->path, location->shortname, error));
     }
     for (size_t i = 0; i < rsdk_loaded_opened_count(loaded); i++) {
         const rsdk_loaded_entry *entry = rsdk_loaded_opened(loaded, i);
         for (size_t k = 0; k < entry->member_count; k++) {
-            RSDK_TRY(add(arena, files, entry->members[k], NULL, error));
+            RSDK_TRY(add(arena, &list, entry->members[k], NULL, error));
         }
     }
-    return RSDK_OK;
-}
-
-rsdk_status rsdk_loaded_files_read(const rsdk_loaded *loaded, rsdk_arena *arena, rsdk_loaded_file **files,
-                                   size_t *count, rsdk_error *error) {
-    file_list list = {0};
-    RSDK_TRY(collect(loaded, arena, &list, error));
     search s = {.arena = arena, .files = &list};
     rsdk_load_lock_begin_iteration();
     (void)dl_iterate_phdr(visit_object, &s);

@@ -194,18 +194,6 @@ static rsdk_status fill_anchor_names(rsdk_plan *plan, rsdk_planned_step *step, r
     return RSDK_OK;
 }
 
-static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_unique_strings *paths,
-                                   rsdk_error *error) {
-    for (size_t i = 0; i < node->edges.count; i++) {
-        const rsdk_edge *edge = &node->edges.items[i];
-        if (edge->kind == RSDK_EDGE_SDK) {
-            RSDK_TRY(
-                rsdk_unique_strings_add(paths, &plan->arena, rsdk_plan_node(plan, edge->node)->location.path, error));
-        }
-    }
-    return RSDK_OK;
-}
-
 /* Return why an anchor opens the step's library; NULL: out of memory. */
 static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *step) {
     if (step->unfound_members.count == 0) {
@@ -228,7 +216,14 @@ rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsd
         RSDK_APPEND(&plan->arena, &members, member->location.path, error);
         RSDK_APPEND(&plan->arena, &brought_by, parent, error);
     }
-    RSDK_TRY(paths_of_needed(plan, rsdk_plan_node(plan, step->node), &needed, error));
+    const rsdk_node *node = rsdk_plan_node(plan, step->node);
+    for (size_t i = 0; i < node->edges.count; i++) {
+        const rsdk_edge *edge = &node->edges.items[i];
+        if (edge->kind == RSDK_EDGE_SDK) {
+            RSDK_TRY(
+                rsdk_unique_strings_add(&needed, &plan->arena, rsdk_plan_node(plan, edge->node)->location.path, error));
+        }
+    }
     /* Where each answer takes long, the linker need not look in the directories of RPATHs either. */
     bool is_natural = step->unfound_members.count == 0 && !rsdk_page_reader_is_slow(plan->reader);
     if (!is_natural) {

@@ -89,17 +89,6 @@ static rsdk_status read_library(rsdk_origins *origins, const char *path, rsdk_er
     return RSDK_OK;
 }
 
-static rsdk_status read_once(rsdk_origins *origins, rsdk_error *error) {
-    for (size_t i = 0; !origins->is_read && i < origins->mapped.count; i++) {
-        RSDK_TRY(read_library(origins, origins->mapped.items[i], error));
-    }
-    for (size_t i = 0; !origins->is_read && i < origins->library_path.count; i++) {
-        RSDK_TRY(add_real(origins->arena, &origins->real_library_path, origins->library_path.items[i], error));
-    }
-    origins->is_read = true;
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_origins_add_preloaded(rsdk_origins *origins, const char *value, rsdk_error *error) {
     static const char separators[] = ": ";
     for (const char *rest = value; rest != NULL && *(rest += strspn(rest, separators)) != '\0';) {
@@ -176,19 +165,6 @@ static rsdk_status leads_to(const rsdk_origins *origins, size_t from, const want
     return RSDK_OK;
 }
 
-static rsdk_status find_profiler(const rsdk_origins *origins, const wanted *file, const char **profiler,
-                                 rsdk_error *error) {
-    for (size_t i = 0; *profiler == NULL && i < origins->libraries.count; i++) {
-        const rsdk_mapped_library *library = &origins->libraries.items[i];
-        bool leads = false;
-        if (is_tool(library) && strcmp(library->real, file->real) != 0) {
-            RSDK_TRY(leads_to(origins, i, file, &leads, error));
-        }
-        *profiler = leads ? library->file.path : NULL;
-    }
-    return RSDK_OK;
-}
-
 /* Return the library that needs the file and has a DT_RPATH (or DT_RUNPATH) that leads to it; NULL: none. */
 static const char *by_search_path(const rsdk_origins *origins, const wanted *file, bool by_rpath) {
     for (size_t i = 0; i < origins->libraries.count; i++) {
@@ -221,20 +197,6 @@ static bool is_of_system(const char *real) {
 
 /* ---- the answer ---- */
 
-static rsdk_status fill_wanted(rsdk_origins *origins, const char *path, wanted *file, rsdk_error *error) {
-    file->real = real_path(origins->arena, path);
-    RSDK_NEED(file->real, error);
-    file->directory = rsdk_path_parent(origins->arena, file->real);
-    RSDK_NEED(file->directory, error);
-    file->name = rsdk_path_name(path);
-    for (size_t i = 0; i < origins->libraries.count; i++) {
-        if (strcmp(origins->libraries.items[i].real, file->real) == 0) {
-            file->soname = origins->libraries.items[i].file.soname;
-        }
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status fill_text(rsdk_arena *arena, rsdk_origin *origin, rsdk_error *error) {
     static const char *const texts[RSDK_ORIGIN_KIND_COUNT] = {
         [RSDK_ORIGIN_UNKNOWN] = "code that ran earlier", [RSDK_ORIGIN_PROFILER] = "the profiler",
@@ -253,9 +215,31 @@ static rsdk_status fill_text(rsdk_arena *arena, rsdk_origin *origin, rsdk_error 
 rsdk_status rsdk_origins_find(rsdk_origins *origins, const char *path, rsdk_origin *origin, rsdk_error *error) {
     wanted file = {.real = NULL};
     *origin = (rsdk_origin){.kind = RSDK_ORIGIN_UNKNOWN};
-    RSDK_TRY(read_once(origins, error));
-    RSDK_TRY(fill_wanted(origins, path, &file, error));
-    RSDK_TRY(find_profiler(origins, &file, &origin->by, error));
+    for (size_t i = 0; !origins->is_read && i < origins->mapped.count; i++) {
+        RSDK_TRY(read_library(origins, origins->mapped.items[i], error));
+    }
+    for (size_t i = 0; !origins->is_read && i < origins->library_path.count; i++) {
+        RSDK_TRY(add_real(origins->arena, &origins->real_library_path, origins->library_path.items[i], error));
+    }
+    origins->is_read = true;
+    file.real = real_path(origins->arena, path);
+    RSDK_NEED(file.real, error);
+    file.directory = rsdk_path_parent(origins->arena, file.real);
+    RSDK_NEED(file.directory, error);
+    file.name = rsdk_path_name(path);
+    for (size_t i = 0; i < origins->libraries.count; i++) {
+        if (strcmp(origins->libraries.items[i].real, file.real) == 0) {
+            file.soname = origins->libraries.items[i].file.soname;
+        }
+    }
+    for (size_t i = 0; origin->by == NULL && i < origins->libraries.count; i++) {
+        const rsdk_mapped_library *library = &origins->libraries.items[i];
+        bool leads = false;
+        if (is_tool(library) && strcmp(library->real, file.real) != 0) {
+            RSDK_TRY(leads_to(origins, i, &file, &leads, error));
+        }
+        origin->by = leads ? library->file.path : NULL;
+    }
     const char *rpath = by_search_path(origins, &file, true), *runpath = by_search_path(origins, &file, false);
     if (origin->by != NULL) {
         origin->kind = RSDK_ORIGIN_PROFILER;

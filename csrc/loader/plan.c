@@ -97,27 +97,6 @@ static rsdk_status add_dlopen_step(rsdk_plan *plan, const rsdk_location *locatio
                : add_step(plan, (rsdk_planned_step){.node = node, .view.reason = reason}, error);
 }
 
-/* Note the name that `opener` uses, where the packages have no file of this name. */
-static rsdk_status wish_name(rsdk_plan *plan, size_t step, size_t opener, const rsdk_dlopen_dependency *dependency,
-                             rsdk_error *error) {
-    const rsdk_wished_name wish = {.name = dependency->opened, .opener = opener, .step = step};
-    if (dependency->name == RSDK_OPENED_UNVERSIONED) {
-        RSDK_APPEND(&plan->arena, &plan->wished_names, wish, error);
-    }
-    return RSDK_OK;
-}
-
-/* Find out whether the opener finds the library, which is at `path`, by the name that the opener uses. */
-static rsdk_status finds_dependency(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
-                                    const char *path, bool *finds, rsdk_error *error) {
-    const char *named = path;
-    if (dependency->name == RSDK_OPENED_UNVERSIONED) {
-        named = rsdk_arena_format(&plan->arena, "%.*s%s", (int)(rsdk_path_name(path) - path), path, dependency->opened);
-        RSDK_NEED(named, error);
-    }
-    return rsdk_plan_finds_by_itself(plan, opener, named, finds, error);
-}
-
 /* Bring in libraries that plug-ins of `opener` need, and do not find by themselves: together with the plug-ins, it
  * would be too late. */
 static rsdk_status follow_plug_ins(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
@@ -146,7 +125,10 @@ static rsdk_status follow_dependency(rsdk_plan *plan, size_t step, size_t opener
     if (dependency->name == RSDK_OPENED_AS_PLUG_IN) {
         return follow_plug_ins(plan, opener, dependency, error);
     }
-    RSDK_TRY(wish_name(plan, step, opener, dependency, error));
+    const rsdk_wished_name wish = {.name = dependency->opened, .opener = opener, .step = step};
+    if (dependency->name == RSDK_OPENED_UNVERSIONED) {
+        RSDK_APPEND(&plan->arena, &plan->wished_names, wish, error);
+    }
     if (rsdk_link_map_find_library(&plan->map, dependency->opened) != NULL) {
         return RSDK_OK;
     }
@@ -158,7 +140,13 @@ static rsdk_status follow_dependency(rsdk_plan *plan, size_t step, size_t opener
                                                             "%s opens %s at run time (%s), and the SDK has none",
                                                             opener_name, dependency->opened, dependency->reason);
     }
-    RSDK_TRY(finds_dependency(plan, opener, dependency, location.path, &finds, error));
+    const char *path = location.path;
+    const char *named = path;
+    if (dependency->name == RSDK_OPENED_UNVERSIONED) {
+        named = rsdk_arena_format(&plan->arena, "%.*s%s", (int)(rsdk_path_name(path) - path), path, dependency->opened);
+        RSDK_NEED(named, error);
+    }
+    RSDK_TRY(rsdk_plan_finds_by_itself(plan, opener, named, &finds, error));
     if (finds || is_requested(plan, location.path) || !rsdk_dlopen_dependency_is_asked_for(dependency)) {
         return RSDK_OK;
     }
@@ -355,53 +343,7 @@ static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *optio
     return RSDK_OK;
 }
 
-static rsdk_status add_files(rsdk_plan *plan, const rsdk_load_options *options, rsdk_error *error) {
-    for (size_t i = 0; i < options->file_count; i++) {
-        size_t node = 0;
-        rsdk_location location = {.path = rsdk_arena_copy(plan->inventory.arena, options->files[i]),
-                                  .found_via = RSDK_FOUND_BY_NEED};
-        RSDK_NEED(location.path, error);
-        RSDK_TRY(rsdk_graph_add(&plan->graph, &location, false, &node, error));
-    }
-    return RSDK_OK;
-}
-
 static const char hip[] = "libamdhip64.so";
-
-/* Warn of a HIP outside the SDK that a file needs: the SDK has none of its SONAME, so that it stays beside the SDK's.
- */
-static rsdk_status warn_of_hip(rsdk_plan *plan, const char *needing, const char *path, rsdk_error *error) {
-    const char *own = NULL;
-    rsdk_package_id package;
-    RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, hip, &own, &package, error));
-    return own == NULL
-               ? RSDK_OK
-               : rsdk_warnings_add(&plan->warnings, RSDK_WARNING_CONFLICT, error,
-                                   "%s needs %s of another ROCm than the SDK, which has %s: a process that loads "
-                                   "both has two HIPs; take a build that uses the SDK's",
-                                   needing, path, own);
-}
-
-/* Make the SDK's files that given files and their neighbours lead to roots, in the order in which the linker would come
- * to them. */
-static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_error *error) {
-    for (size_t i = 0; i < plan->graph.nodes.count; i++) {
-        const rsdk_node *node = rsdk_plan_node(plan, i);
-        for (size_t j = 0; !node->is_sdk && j < node->edges.count; j++) {
-            const rsdk_edge *edge = &node->edges.items[j];
-            if (edge->kind == RSDK_EDGE_SDK && rsdk_plan_node(plan, edge->node)->is_sdk) {
-                RSDK_APPEND(&plan->arena, roots, edge->node, error);
-            } else if (edge->kind == RSDK_EDGE_SDK && rsdk_soname_has_linker_name(edge->name, hip)) {
-                RSDK_TRY(warn_of_hip(plan, node->location.path, edge->path, error));
-            } else if (edge->kind == RSDK_EDGE_MISSING) {
-                RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
-                                           "%s needs %s, which neither the SDK nor the system has", node->location.path,
-                                           edge->name));
-            }
-        }
-    }
-    return RSDK_OK;
-}
 
 /* ---- symbols of libraries that a file does not name ---- */
 
@@ -416,21 +358,6 @@ static rsdk_status read_symbols(rsdk_plan *plan, const char *path, rsdk_elf_dyns
     rsdk_error_clear(&reason);
     symbols->count = status == RSDK_OK ? symbols->count : 0;
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
-}
-
-/* List the symbols that a given file wants of others without a version, and that the process does not have. */
-static rsdk_status list_wanted(rsdk_plan *plan, const char *file, wanted_list *wanted, rsdk_error *error) {
-    rsdk_elf_dynsym symbols;
-    RSDK_TRY(read_symbols(plan, file, &symbols, error));
-    for (uint32_t i = 1; i < symbols.count; i++) {
-        const ElfW(Sym) *symbol = &symbols.symbols[i];
-        const bool is_wanted = symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
-        const char *name = is_wanted ? rsdk_elf_dynsym_name(&symbols, i) : NULL;
-        if (name != NULL && rsdk_elf_dynsym_version(&symbols, i) == NULL && dlsym(RTLD_DEFAULT, name) == NULL) {
-            RSDK_APPEND(&plan->arena, wanted, rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_CALL), error);
-        }
-    }
-    return RSDK_OK;
 }
 
 /* Take the symbols from a list that a file has; *has says whether there are any. */
@@ -455,7 +382,16 @@ static rsdk_status add_definers(rsdk_plan *plan, const rsdk_load_options *option
     wanted_list wanted = {0};
     bool has = false;
     for (size_t i = 0; i < options->file_count; i++) {
-        RSDK_TRY(list_wanted(plan, options->files[i], &wanted, error));
+        rsdk_elf_dynsym symbols;
+        RSDK_TRY(read_symbols(plan, options->files[i], &symbols, error));
+        for (uint32_t j = 1; j < symbols.count; j++) {
+            const ElfW(Sym) *symbol = &symbols.symbols[j];
+            const bool is_wanted = symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
+            const char *name = is_wanted ? rsdk_elf_dynsym_name(&symbols, j) : NULL;
+            if (name != NULL && rsdk_elf_dynsym_version(&symbols, j) == NULL && dlsym(RTLD_DEFAULT, name) == NULL) {
+                RSDK_APPEND(&plan->arena, &wanted, rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_CALL), error);
+            }
+        }
     }
     for (size_t i = 0; wanted.count > 0 && i < plan->graph.nodes.count; i++) {
         RSDK_TRY(take_defined(plan, rsdk_plan_node(plan, i)->location.path, &wanted, &has, error));
@@ -506,9 +442,39 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
                                        .origins = &plan->origins,
                                        .warnings = &plan->warnings};
     RSDK_TRY(add_requested(plan, options, purpose, &roots, error));
-    RSDK_TRY(add_files(plan, options, error));
+    for (size_t i = 0; i < options->file_count; i++) {
+        size_t node = 0;
+        rsdk_location location = {.path = rsdk_arena_copy(plan->inventory.arena, options->files[i]),
+                                  .found_via = RSDK_FOUND_BY_NEED};
+        RSDK_NEED(location.path, error);
+        RSDK_TRY(rsdk_graph_add(&plan->graph, &location, false, &node, error));
+    }
     RSDK_TRY(rsdk_graph_complete(&plan->graph, error));
-    RSDK_TRY(add_roots_of_files(plan, &roots, error));
+    for (size_t i = 0; i < plan->graph.nodes.count; i++) {
+        const rsdk_node *node = rsdk_plan_node(plan, i);
+        for (size_t j = 0; !node->is_sdk && j < node->edges.count; j++) {
+            const rsdk_edge *edge = &node->edges.items[j];
+            if (edge->kind == RSDK_EDGE_SDK && rsdk_plan_node(plan, edge->node)->is_sdk) {
+                RSDK_APPEND(&plan->arena, &roots, edge->node, error);
+            } else if (edge->kind == RSDK_EDGE_SDK && rsdk_soname_has_linker_name(edge->name, hip)) {
+                /* The SDK has no HIP of this SONAME, so that this one stays beside the SDK's. */
+                const char *own = NULL;
+                rsdk_package_id package;
+                RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, hip, &own, &package, error));
+                RSDK_TRY(own == NULL
+                             ? RSDK_OK
+                             : rsdk_warnings_add(
+                                   &plan->warnings, RSDK_WARNING_CONFLICT, error,
+                                   "%s needs %s of another ROCm than the SDK, which has %s: a process that loads "
+                                   "both has two HIPs; take a build that uses the SDK's",
+                                   node->location.path, edge->path, own));
+            } else if (edge->kind == RSDK_EDGE_MISSING) {
+                RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
+                                           "%s needs %s, which neither the SDK nor the system has", node->location.path,
+                                           edge->name));
+            }
+        }
+    }
     if (options->file_count > 0 && roots.count == 0) {
         RSDK_TRY(add_definers(plan, options, &roots, error));
     }

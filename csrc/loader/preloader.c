@@ -243,23 +243,19 @@ static rsdk_status add_known_names(const preloader *p) {
     return RSDK_OK;
 }
 
-/* Add the names of all libraries that are asked for. */
-static rsdk_status add_all_names(const preloader *p) {
-    rsdk_link_map map = {0};
-    RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
-    for (size_t i = 0; i < p->plan->steps.count; i++) {
-        const rsdk_planned_step *step = &p->plan->steps.items[i];
-        const rsdk_node *node = p->plan->graph.nodes.items[step->node];
-        rsdk_planned_name added = {.soname = node->location.soname, .model = node->file, .step = i};
-        RSDK_TRY(find_unversioned_name(p, step->node, &map, &added.view.name));
-        RSDK_TRY(added.view.name != NULL ? add_unversioned_name(p, rsdk_planned_step_mode(step), &added) : RSDK_OK);
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status add_unversioned_names(const preloader *p) {
     const rsdk_unversioned_names which = p->options->unversioned_names;
-    RSDK_TRY(which == RSDK_UNVERSIONED_ALL ? add_all_names(p) : RSDK_OK);
+    if (which == RSDK_UNVERSIONED_ALL) {
+        rsdk_link_map map = {0};
+        RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
+        for (size_t i = 0; i < p->plan->steps.count; i++) {
+            const rsdk_planned_step *step = &p->plan->steps.items[i];
+            const rsdk_node *node = p->plan->graph.nodes.items[step->node];
+            rsdk_planned_name added = {.soname = node->location.soname, .model = node->file, .step = i};
+            RSDK_TRY(find_unversioned_name(p, step->node, &map, &added.view.name));
+            RSDK_TRY(added.view.name != NULL ? add_unversioned_name(p, rsdk_planned_step_mode(step), &added) : RSDK_OK);
+        }
+    }
     return which != RSDK_UNVERSIONED_NONE ? add_known_names(p) : RSDK_OK;
 }
 
@@ -291,20 +287,6 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
     return status;
 }
 
-/* Record a library that was opened, or tried. The time counts for the library that opens it at run time. */
-static rsdk_status take_entry(const preloader *p, const rsdk_loaded_entry *entry) {
-    rsdk_loaded *loaded = p->loaded;
-    if (entry->is_requested) {
-        RSDK_APPEND(arena_of(p), &loaded->requested, loaded->opened.count, p->error);
-    } else if (loaded->requested.count > 0) {
-        loaded->opened.items[loaded->requested.items[loaded->requested.count - 1]].seconds += entry->seconds;
-    }
-    if (entry->handle != NULL) {
-        RSDK_APPEND(arena_of(p), &loaded->opened, *entry, p->error);
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status run_step(const preloader *p, rsdk_planned_step *step) {
     static const char *const formats[] = {[RSDK_STEP_REUSE] = "in use: %s (%s)",
                                           [RSDK_STEP_OPEN] = "loading %s (%s)",
@@ -324,22 +306,22 @@ static rsdk_status run_step(const preloader *p, rsdk_planned_step *step) {
     entry.seconds = step->seconds + (first != NULL ? first->seconds : 0);
     rsdk_load_watch_set(p->watch, NULL);
     if (entry.handle != NULL || !entry.is_requested) {
-        RSDK_TRY(take_entry(p, &entry));
+        /* The time counts for the library that opens this one at run time. */
+        rsdk_loaded *loaded = p->loaded;
+        if (entry.is_requested) {
+            RSDK_APPEND(arena_of(p), &loaded->requested, loaded->opened.count, p->error);
+        } else if (loaded->requested.count > 0) {
+            loaded->opened.items[loaded->requested.items[loaded->requested.count - 1]].seconds += entry.seconds;
+        }
+        if (entry.handle != NULL) {
+            RSDK_APPEND(arena_of(p), &loaded->opened, entry, p->error);
+        }
     }
     if (step->is_bound_first && dlerror_text != NULL) {
         step->refusal = dlerror_text; /* for the step that asks for it, or for steps that need it */
         return RSDK_OK;
     }
     return entry.handle != NULL ? RSDK_OK : fail_step(p, step, dlerror_text);
-}
-
-static void report_absent(const preloader *p) {
-    for (size_t i = 0; i < p->plan->requested_count; i++) {
-        const rsdk_location *location = &p->plan->requested[i];
-        if (location->path == NULL) {
-            report(p, "skipped: %s is %s", location->shortname, rsdk_loader_found_via_name(location->found_via));
-        }
-    }
 }
 
 static rsdk_status run_steps(const preloader *p) {
@@ -353,7 +335,12 @@ static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk
     RSDK_TRY(rsdk_plan_make(sdk, options, RSDK_PLAN_TO_LOAD, &loaded->plan, error));
     RSDK_TRY(rsdk_other_release_check(loaded->plan, sdk, error));
     preloader p = {.plan = loaded->plan, .options = options, .loaded = loaded, .error = error};
-    report_absent(&p);
+    for (size_t i = 0; i < p.plan->requested_count; i++) {
+        const rsdk_location *location = &p.plan->requested[i];
+        if (location->path == NULL) {
+            report(&p, "skipped: %s is %s", location->shortname, rsdk_loader_found_via_name(location->found_via));
+        }
+    }
     p.watch = rsdk_load_watch_start(options->watch_seconds);
     rsdk_status status = run_steps(&p);
     rsdk_load_watch_stop(p.watch);

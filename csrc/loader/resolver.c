@@ -310,17 +310,6 @@ rsdk_status rsdk_resolver_find_installed(rsdk_inventory *inventory, rsdk_locatio
     return RSDK_OK;
 }
 
-/* Tell who asks for a library that has left the SDK what takes its place. A preload says nothing: a framework of an
- * older release lists it, and does without. */
-static void warn_of_successor(rsdk_sdk *sdk, const rsdk_location *location) {
-    const char *version = rsdk_sdk_version(sdk);
-    const rsdk_leaving_library *row = rsdk_catalog_leaving(rsdk_catalog_find(location->shortname), version);
-    if (row != NULL && location->path == NULL) {
-        rsdk_sdk_warn(sdk, "%s: ROCm %s has no such library any more: %s replaces it", row->shortname, version,
-                      row->successor);
-    }
-}
-
 /* Let the texts live as long as the SDK. */
 static rsdk_status keep_texts(rsdk_sdk *sdk, rsdk_location *location, rsdk_error *error) {
     const char **texts[] = {&location->path, &location->soname};
@@ -339,7 +328,14 @@ rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames,
     rsdk_inventory inventory = rsdk_inventory_make(sdk, &arena, false);
     rsdk_status status = rsdk_resolver_find_all(&inventory, shortnames, count, locations, error);
     for (size_t i = 0; i < count && status == RSDK_OK; i++) {
-        warn_of_successor(sdk, &locations[i]);
+        /* Tell who asks for a library that has left the SDK what takes its place. A preload says nothing: a framework
+         * of an older release lists it, and does without. */
+        const char *version = rsdk_sdk_version(sdk);
+        const rsdk_leaving_library *row = rsdk_catalog_leaving(rsdk_catalog_find(locations[i].shortname), version);
+        if (row != NULL && locations[i].path == NULL) {
+            rsdk_sdk_warn(sdk, "%s: ROCm %s has no such library any more: %s replaces it", row->shortname, version,
+                          row->successor);
+        }
         status = keep_texts(sdk, &locations[i], error);
     }
     for (size_t i = 0; i < count && status != RSDK_OK; i++) {

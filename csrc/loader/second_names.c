@@ -56,33 +56,6 @@ static rsdk_status add_of_node(rsdk_plan *plan, size_t step, size_t index, rsdk_
     return add(plan, &added, error);
 }
 
-/* Add the name of a library that a member opens, and that was in the process before the plan. */
-static rsdk_status add_of_process(rsdk_plan *plan, const rsdk_wished_name *wish, rsdk_error *error) {
-    const rsdk_mapped_object *object = rsdk_link_map_find_library(&plan->map, wish->name);
-    if (object == NULL || object->soname == NULL) {
-        return RSDK_OK;
-    }
-    const rsdk_planned_name added = {.view = {wish->name, object->path},
-                                     .soname = object->soname,
-                                     .model = rsdk_plan_node(plan, wish->opener)->file,
-                                     .step = wish->step};
-    return add(plan, &added, error);
-}
-
-static rsdk_status show_in_steps(rsdk_plan *plan, rsdk_error *error) {
-    for (size_t i = 0; plan->names.count > 0 && i < plan->steps.count; i++) {
-        RSDK_LIST(rsdk_unversioned_name) names = {0};
-        for (size_t j = 0; j < plan->names.count; j++) {
-            if (plan->names.items[j].step == i) {
-                RSDK_APPEND(&plan->arena, &names, plan->names.items[j].view, error);
-            }
-        }
-        plan->steps.items[i].view.names = names.items;
-        plan->steps.items[i].view.name_count = names.count;
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_second_names_fill(rsdk_plan *plan, rsdk_error *error) {
     for (size_t i = 0; i < plan->steps.count; i++) {
         const rsdk_planned_step *step = &plan->steps.items[i];
@@ -94,7 +67,26 @@ rsdk_status rsdk_second_names_fill(rsdk_plan *plan, rsdk_error *error) {
         }
     }
     for (size_t i = 0; i < plan->wished_names.count; i++) {
-        RSDK_TRY(add_of_process(plan, &plan->wished_names.items[i], error));
+        /* The library was in the process before the plan. */
+        const rsdk_wished_name *wish = &plan->wished_names.items[i];
+        const rsdk_mapped_object *object = rsdk_link_map_find_library(&plan->map, wish->name);
+        if (object != NULL && object->soname != NULL) {
+            const rsdk_planned_name added = {.view = {wish->name, object->path},
+                                             .soname = object->soname,
+                                             .model = rsdk_plan_node(plan, wish->opener)->file,
+                                             .step = wish->step};
+            RSDK_TRY(add(plan, &added, error));
+        }
     }
-    return show_in_steps(plan, error);
+    for (size_t i = 0; plan->names.count > 0 && i < plan->steps.count; i++) {
+        RSDK_LIST(rsdk_unversioned_name) names = {0};
+        for (size_t j = 0; j < plan->names.count; j++) {
+            if (plan->names.items[j].step == i) {
+                RSDK_APPEND(&plan->arena, &names, plan->names.items[j].view, error);
+            }
+        }
+        plan->steps.items[i].view.names = names.items;
+        plan->steps.items[i].view.name_count = names.count;
+    }
+    return RSDK_OK;
 }
