@@ -48,27 +48,22 @@ static rsdk_status take_value(const reader *r, const char *key, const rsdk_liter
     return RSDK_OK;
 }
 
-/* Read the text, which must be one JSON object, and nothing else. */
-static rsdk_status read_object(const reader *r, const char *text, size_t length, rsdk_literal *object,
-                               rsdk_error *error) {
-    rsdk_tokens tokens = {0};
-    RSDK_TRY(rsdk_literal_tokenise(r->path, text, length, r->arena, &tokens, error));
-    size_t at = tokens.items[0].kind == RSDK_TOKEN_INDENT ? 1 : 0;
-    RSDK_TRY(rsdk_literal_read(&tokens, &at, r->arena, object, error));
-    bool is_object = object->kind == RSDK_LITERAL_DICT && tokens.items[at].kind == RSDK_TOKEN_NEWLINE;
-    for (; is_object && tokens.items[at].kind != RSDK_TOKEN_END; at++) {
-        is_object = tokens.items[at].kind == RSDK_TOKEN_NEWLINE || tokens.items[at].kind == RSDK_TOKEN_INDENT;
-    }
-    return is_object ? RSDK_OK : rsdk_fail(error, RSDK_BAD_METADATA, r->path, "%s: not a JSON object", r->path);
-}
-
 static rsdk_status read_file(const reader *r, rsdk_error *error) {
     char *text = NULL;
     size_t length = 0;
     rsdk_file_identity identity;
     rsdk_literal object = {0};
     RSDK_TRY(rsdk_file_read_text(r->path, FILE_LIMIT, r->arena, &text, &length, &identity, error));
-    RSDK_TRY(read_object(r, text, length, &object, error));
+    /* The text must be one JSON object, and nothing else. */
+    rsdk_tokens tokens = {0};
+    RSDK_TRY(rsdk_literal_tokenise(r->path, text, length, r->arena, &tokens, error));
+    size_t at = tokens.items[0].kind == RSDK_TOKEN_INDENT ? 1 : 0;
+    RSDK_TRY(rsdk_literal_read(&tokens, &at, r->arena, &object, error));
+    bool is_object = object.kind == RSDK_LITERAL_DICT && tokens.items[at].kind == RSDK_TOKEN_NEWLINE;
+    for (; is_object && tokens.items[at].kind != RSDK_TOKEN_END; at++) {
+        is_object = tokens.items[at].kind == RSDK_TOKEN_NEWLINE || tokens.items[at].kind == RSDK_TOKEN_INDENT;
+    }
+    RSDK_TRY(is_object ? RSDK_OK : rsdk_fail(error, RSDK_BAD_METADATA, r->path, "%s: not a JSON object", r->path));
     for (size_t i = 0; i + 1 < object.items.count; i += 2) {
         const char *key = NULL;
         if (object.items.items[i].kind == RSDK_LITERAL_STRING) {

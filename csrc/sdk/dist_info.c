@@ -155,12 +155,6 @@ static rsdk_status take_assignment(statement *s, const fact *f) {
     return f->is_list ? set_list(s, f, &value) : set_text(s, f, &value);
 }
 
-static rsdk_status take_append(statement *s, const fact *f) {
-    rsdk_literal value;
-    RSDK_TRY(take_value(s, f, ")", &value));
-    return add_to_list(s, f, &value);
-}
-
 /* Skip an annotation: behind `NAME: annotation` stands the `=`, or nothing. */
 static size_t skip_annotation(const statement *s, size_t at) {
     if (is_operator(s, at, ":")) {
@@ -194,7 +188,9 @@ static rsdk_status take_statement(statement *s) {
     }
     if (f->is_list && is_operator(s, after, ".") && is_word(s, after + 1, "append") && is_operator(s, after + 2, "(")) {
         s->at = after + 3;
-        return take_append(s, f);
+        rsdk_literal value;
+        RSDK_TRY(take_value(s, f, ")", &value));
+        return add_to_list(s, f, &value);
     }
     after = skip_annotation(s, after);
     if (is_operator(s, after, "=") && !is_operator(s, after + 1, "=")) {
@@ -218,19 +214,6 @@ static size_t end_of_statement(const rsdk_tokens *tokens, size_t at) {
         if (token->kind == RSDK_TOKEN_NEWLINE || token->kind == RSDK_TOKEN_END || (character == ';' && depth == 0)) {
             return at;
         }
-    }
-}
-
-/* Remove the values of the package's template that nobody has filled in. */
-static void forget_placeholders(rsdk_dist_info *info) {
-    if (info->version != NULL && strcmp(info->version, "DEFAULT") == 0) {
-        info->version = NULL;
-    }
-    if (info->nonce == NULL || strcmp(info->nonce, "_DEFAULT") == 0) {
-        info->nonce = "";
-    }
-    if (info->default_family != NULL && strcmp(info->default_family, "DEFAULT") == 0) {
-        info->default_family = NULL;
     }
 }
 
@@ -269,7 +252,16 @@ rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t leng
         }
         at = s.end + 1;
     }
-    forget_placeholders(info);
+    /* Nobody has filled in these values of the package's template. */
+    if (info->version != NULL && strcmp(info->version, "DEFAULT") == 0) {
+        info->version = NULL;
+    }
+    if (info->nonce == NULL || strcmp(info->nonce, "_DEFAULT") == 0) {
+        info->nonce = "";
+    }
+    if (info->default_family != NULL && strcmp(info->default_family, "DEFAULT") == 0) {
+        info->default_family = NULL;
+    }
     return RSDK_OK;
 }
 

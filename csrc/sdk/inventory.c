@@ -166,12 +166,6 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
 
 /* ---- overrides ---- */
 
-static rsdk_status fail_override(const char *source, const char *path, const rsdk_error *reason, rsdk_error *error) {
-    return rsdk_fail_as(error, reason->status, RSDK_E_ENV_008, path,
-                        RSDK_FACTS({"variable", source}, {"expected", "the absolute path of a library"}), "%s: %s",
-                        source, rsdk_error_message(reason));
-}
-
 static rsdk_status read_fitting(rsdk_inventory *inventory, const rsdk_override *wish, const rsdk_elf_file **file,
                                 rsdk_error *error) {
     RSDK_TRY(rsdk_inventory_read(inventory, wish->path, file, error));
@@ -184,24 +178,23 @@ static rsdk_status read_fitting(rsdk_inventory *inventory, const rsdk_override *
                      soname != NULL ? soname : "missing", wish->entry->shortname, wish->entry->so_pattern);
 }
 
-static rsdk_status read_override(rsdk_inventory *inventory, const rsdk_override *wish, rsdk_overriding_file *override,
-                                 rsdk_error *error) {
-    rsdk_error reason = RSDK_ERROR_INIT;
-    override->entry = wish->entry;
-    rsdk_status status = read_fitting(inventory, wish, &override->file, &reason);
-    if (status != RSDK_OK) {
-        status = status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error)
-                                          : fail_override(wish->source, wish->path, &reason, error);
-    }
-    rsdk_error_clear(&reason);
-    return status;
-}
-
 static rsdk_status need_overrides(rsdk_inventory *inventory, rsdk_error *error) {
     const rsdk_sdk *sdk = inventory->sdk;
     for (size_t i = 0; !inventory->has_overrides && i < sdk->overrides.count; i++) {
         rsdk_overriding_file override = {0};
-        RSDK_TRY(read_override(inventory, &sdk->overrides.items[i], &override, error));
+        const rsdk_override *wish = &sdk->overrides.items[i];
+        rsdk_error reason = RSDK_ERROR_INIT;
+        override.entry = wish->entry;
+        rsdk_status status = read_fitting(inventory, wish, &override.file, &reason);
+        if (status != RSDK_OK) {
+            status = status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error)
+                                              : rsdk_fail_as(error, reason.status, RSDK_E_ENV_008, wish->path,
+                                                             RSDK_FACTS({"variable", wish->source},
+                                                                        {"expected", "the absolute path of a library"}),
+                                                             "%s: %s", wish->source, rsdk_error_message(&reason));
+        }
+        rsdk_error_clear(&reason);
+        RSDK_TRY(status);
         RSDK_APPEND(inventory->arena, &inventory->overrides, override, error);
     }
     inventory->has_overrides = true;
@@ -232,11 +225,6 @@ static const rsdk_overriding_file *override_named(const rsdk_inventory *inventor
 }
 
 /* ---- SONAMEs ---- */
-
-/* Return whether a file may be a library. Names that no library has are not opened. */
-static bool may_be_library(const char *name) {
-    return strstr(name, ".so") != NULL || strncmp(name, "lib", 3) == 0;
-}
 
 /* Read a file for its SONAME. Damaged files count, too, as long as they have a SONAME. */
 static rsdk_status read_for_soname(rsdk_inventory *inventory, const char *path, rsdk_arena *scratch,
@@ -276,7 +264,10 @@ rsdk_status rsdk_inventory_need_sonames(rsdk_inventory *inventory, const rsdk_li
     for (size_t i = 0; !own->has_sonames && status == RSDK_OK && i < own->listing.names.count; i++) {
         rsdk_arena scratch = RSDK_ARENA_INIT;
         const char *name = own->listing.names.items[i];
-        status = may_be_library(name) ? take_soname(inventory, own, name, &scratch, error) : RSDK_OK;
+        /* Names that no library has are not opened. */
+        status = (strstr(name, ".so") != NULL || strncmp(name, "lib", 3) == 0)
+                     ? take_soname(inventory, own, name, &scratch, error)
+                     : RSDK_OK;
         rsdk_arena_clear(&scratch);
     }
     own->has_sonames = status == RSDK_OK;

@@ -169,19 +169,6 @@ static rsdk_status take_places(rsdk_sdk *sdk, const rsdk_sdk_options *options, r
     return RSDK_OK;
 }
 
-static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
-    RSDK_TRY(take_places(sdk, options, error));
-    for (size_t i = 0; i < options->override_count; i++) {
-        RSDK_TRY(add_override(sdk, &options->overrides[i], error));
-    }
-    sdk->gpus = options->gpus;
-    if (options->target_family != NULL && options->target_family[0] != '\0') {
-        sdk->wanted_family = rsdk_arena_copy(&sdk->arena, options->target_family);
-        RSDK_NEED(sdk->wanted_family, error);
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status in_root_alone(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
     (void)options;
     return sdk->root.path != NULL ? rsdk_root_fail_without_sdk(sdk, error) : RSDK_OK;
@@ -199,7 +186,15 @@ static rsdk_status (*const search_steps[])(rsdk_sdk *, const rsdk_sdk_options *,
 
 static rsdk_status fill(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
     sdk->info.nonce = "";
-    RSDK_TRY(take_options(sdk, options, error));
+    RSDK_TRY(take_places(sdk, options, error));
+    for (size_t i = 0; i < options->override_count; i++) {
+        RSDK_TRY(add_override(sdk, &options->overrides[i], error));
+    }
+    sdk->gpus = options->gpus;
+    if (options->target_family != NULL && options->target_family[0] != '\0') {
+        sdk->wanted_family = rsdk_arena_copy(&sdk->arena, options->target_family);
+        RSDK_NEED(sdk->wanted_family, error);
+    }
     for (size_t i = 0; i < sizeof search_steps / sizeof *search_steps && sdk->version == NULL &&
                        sdk->packages[RSDK_CORE].directory == NULL;
          i++) {
