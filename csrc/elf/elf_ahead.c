@@ -106,44 +106,35 @@ static void ask_for_data(asking *a, const ElfW(Phdr) * segment) {
     ask(a, segment->p_offset, size);
 }
 
-static void ask_for_tables(asking *a) {
-    for (size_t i = 0; i < TABLE_COUNT; i++) {
-        a->starts[i] = value_of(a->image, tables[i].place);
-        a->sizes[i] = value_of(a->image, tables[i].size);
-    }
-    for (size_t i = 0; i < TABLE_COUNT; i++) {
-        if (a->starts[i] != 0) {
-            ask_from(a, a->starts[i], size_of(a, i));
-        }
-    }
-}
-
-/* Ask for the first code and constants. GNU ld ends code by DT_FINI's function, behind which constants follow where
- * they lie in one segment with code. */
-static void ask_for_code(asking *a) {
-    const uint64_t fini = value_of(a->image, DT_FINI);
-    for (size_t i = 0; i < a->image->header_count; i++) {
-        const ElfW(Phdr) *segment = &a->image->headers[i];
-        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) == 0) {
-            ask_behind_tables(a, segment,
-                              (segment->p_flags & PF_X) != 0 ? RSDK_ELF_AHEAD_CODE : RSDK_ELF_AHEAD_CONSTANTS);
-        }
-    }
-    if (fini != 0) {
-        ask_from(a, fini, RSDK_ELF_AHEAD_CONSTANTS);
-    }
-}
-
 void rsdk_elf_ask_ahead(const rsdk_elf_image *image, const atomic_bool *ends) {
     asking a = {.image = image, .left = RSDK_ELF_AHEAD_LIMIT, .ends = ends};
-    ask_for_tables(&a);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        a.starts[i] = value_of(image, tables[i].place);
+        a.sizes[i] = value_of(image, tables[i].size);
+    }
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (a.starts[i] != 0) {
+            ask_from(&a, a.starts[i], size_of(&a, i));
+        }
+    }
     for (size_t i = 0; i < image->header_count; i++) {
         const ElfW(Phdr) *segment = &image->headers[i];
         if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) != 0) {
             ask_for_data(&a, segment);
         }
     }
-    ask_for_code(&a);
+    /* GNU ld ends code by DT_FINI's function, behind which constants follow where they lie in one segment with code. */
+    const uint64_t fini = value_of(image, DT_FINI);
+    for (size_t i = 0; i < image->header_count; i++) {
+        const ElfW(Phdr) *segment = &image->headers[i];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) == 0) {
+            ask_behind_tables(&a, segment,
+                              (segment->p_flags & PF_X) != 0 ? RSDK_ELF_AHEAD_CODE : RSDK_ELF_AHEAD_CONSTANTS);
+        }
+    }
+    if (fini != 0) {
+        ask_from(&a, fini, RSDK_ELF_AHEAD_CONSTANTS);
+    }
 }
 
 /* ---- of a file that nobody has read ---- */

@@ -86,15 +86,6 @@ static rsdk_status check_dynamic_segment(check *c, const ElfW(Phdr) * dynamic) {
     return rsdk_elf_view_damaged(&c->view, "its dynamic section has no end");
 }
 
-static rsdk_status check_tls(check *c, const ElfW(Phdr) * tls) {
-    bool is_power = (tls->p_align & (tls->p_align - 1)) == 0;
-    if (tls->p_memsz > 0 && (tls->p_filesz > tls->p_memsz || !is_power ||
-                             (tls->p_filesz > 0 && !rsdk_elf_view_has(&c->view, tls->p_vaddr, tls->p_filesz)))) {
-        return rsdk_elf_view_damaged(&c->view, "its thread-local data is not where its segments say");
-    }
-    return RSDK_OK;
-}
-
 /* Check the RELRO part, which cannot be written after loading: it is a part of one segment, and of the page that the
  * segment ends in. */
 static rsdk_status check_relro(check *c, const ElfW(Phdr) * relro) {
@@ -115,7 +106,12 @@ static rsdk_status check_segments(check *c) {
         if (segment->p_type == PT_DYNAMIC) {
             RSDK_TRY(check_dynamic_segment(c, segment));
         } else if (segment->p_type == PT_TLS) {
-            RSDK_TRY(check_tls(c, segment));
+            bool is_power = (segment->p_align & (segment->p_align - 1)) == 0;
+            if (segment->p_memsz > 0 &&
+                (segment->p_filesz > segment->p_memsz || !is_power ||
+                 (segment->p_filesz > 0 && !rsdk_elf_view_has(&c->view, segment->p_vaddr, segment->p_filesz)))) {
+                return rsdk_elf_view_damaged(&c->view, "its thread-local data is not where its segments say");
+            }
         } else if (segment->p_type == PT_PHDR &&
                    rsdk_elf_view_segment(&c->view, segment->p_vaddr, segment->p_memsz, 0) == NULL) {
             return rsdk_elf_view_damaged(&c->view, "its program headers lie outside what is loaded");
@@ -386,16 +382,6 @@ static const machine_types *types_of(unsigned machine) {
     return NULL;
 }
 
-static rsdk_status check_tables(check *c, size_t relocation_limit) {
-    if (c->tables.is_counted) {
-        RSDK_TRY(rsdk_elf_symbols_check(&c->view, &c->tables));
-        return check_all_relocations(c, relocation_limit);
-    }
-    RSDK_TRY(check_all_relocations(c, relocation_limit)); /* the linker uses the symbols that they name, and no other */
-    c->tables.count = c->last_symbol + 1;
-    return rsdk_elf_symbols_check(&c->view, &c->tables);
-}
-
 rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit, rsdk_elf_tables *tables,
                            rsdk_error *error) {
     check c = {.types = types_of(image->machine)};
@@ -413,5 +399,12 @@ rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit,
                                     .jump_relocations = c.jump_relocations,
                                     .relative_count = c.relative_count};
     }
-    return check_tables(&c, relocation_limit);
+    if (c.tables.is_counted) {
+        RSDK_TRY(rsdk_elf_symbols_check(&c.view, &c.tables));
+        return check_all_relocations(&c, relocation_limit);
+    }
+    /* The linker uses the symbols that relocations name, and no other. */
+    RSDK_TRY(check_all_relocations(&c, relocation_limit));
+    c.tables.count = c.last_symbol + 1;
+    return rsdk_elf_symbols_check(&c.view, &c.tables);
 }

@@ -173,19 +173,6 @@ static rsdk_status take_segments(rsdk_elf_reading *r, Elf *elf, const GElf_Ehdr 
     return RSDK_OK;
 }
 
-/* Find the processors that the file is for, beyond the machine. A note that cannot be read says nothing. */
-static rsdk_status take_properties(rsdk_elf_reading *r) {
-    char note[PROPERTIES_LIMIT];
-    size_t size = (size_t)r->properties_size;
-    if (r->result->machine != EM_X86_64 || r->result->elf_class != ELFCLASS64 || r->properties_size == 0 ||
-        r->properties_size > sizeof note || !rsdk_elf_reading_has(r, r->properties_offset, r->properties_size)) {
-        return RSDK_OK;
-    }
-    RSDK_TRY(rsdk_elf_reading_read(r, r->properties_offset, note, size));
-    r->result->processor_needs = rsdk_elf_property_find(note, size, GNU_PROPERTY_X86_ISA_1_NEEDED);
-    return RSDK_OK;
-}
-
 /* Return the words of glibc for a header that it refuses (open_verify of elf/dl-load.c); NULL: it takes the header. */
 static const char *refusal_of(const GElf_Ehdr *header) {
     static const unsigned char padding[EI_NIDENT - EI_PAD] = {0};
@@ -281,7 +268,14 @@ static rsdk_status read_with(rsdk_elf_reading *r, Elf *elf) {
     }
     RSDK_TRY(take_header(r, &header));
     RSDK_TRY(take_segments(r, elf, &header));
-    RSDK_TRY(take_properties(r));
+    /* The processors that the file is for, beyond the machine. A note that cannot be read says nothing. */
+    char note[PROPERTIES_LIMIT];
+    size_t size = (size_t)r->properties_size;
+    if (r->result->machine == EM_X86_64 && r->result->elf_class == ELFCLASS64 && r->properties_size != 0 &&
+        r->properties_size <= sizeof note && rsdk_elf_reading_has(r, r->properties_offset, r->properties_size)) {
+        RSDK_TRY(rsdk_elf_reading_read(r, r->properties_offset, note, size));
+        r->result->processor_needs = rsdk_elf_property_find(note, size, GNU_PROPERTY_X86_ISA_1_NEEDED);
+    }
     if (header.e_type == ET_EXEC && r->dynamic_size == 0) {
         return RSDK_OK; /* a static program, which needs nothing */
     }

@@ -31,17 +31,6 @@ static bool is_library_name(const char *word) {
            memcmp(word + length - 3, ".so", 3) == 0 && strspn(word + length, ".0123456789") == strlen(word + length);
 }
 
-static rsdk_status end_word(scan *s) {
-    bool is_whole = !s->is_long && s->length > 0;
-    s->word[s->length] = '\0';
-    s->length = 0;
-    s->is_long = false;
-    if (!is_whole || s->names->list.count >= NAMES_LIMIT || !s->is_wanted(s->word)) {
-        return RSDK_OK;
-    }
-    return rsdk_unique_strings_add(s->names, s->arena, rsdk_arena_copy(s->arena, s->word), s->error);
-}
-
 static rsdk_status take(scan *s, const char *bytes, size_t count) {
     while (count > 0) {
         const char *end = memchr(bytes, '\0', count);
@@ -55,7 +44,13 @@ static rsdk_status take(scan *s, const char *bytes, size_t count) {
         if (end == NULL) {
             return RSDK_OK;
         }
-        RSDK_TRY(end_word(s));
+        bool is_whole = !s->is_long && s->length > 0;
+        s->word[s->length] = '\0';
+        s->length = 0;
+        s->is_long = false;
+        if (is_whole && s->names->list.count < NAMES_LIMIT && s->is_wanted(s->word)) {
+            RSDK_TRY(rsdk_unique_strings_add(s->names, s->arena, rsdk_arena_copy(s->arena, s->word), s->error));
+        }
         bytes += length + 1;
         count -= length + 1;
     }

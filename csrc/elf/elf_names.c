@@ -27,19 +27,6 @@ static dynamic_entry dynamic_entry_at(unsigned elf_class, const void *entries, s
     return (dynamic_entry){entry->d_tag, entry->d_un.d_val};
 }
 
-static rsdk_status fill_window(rsdk_elf_reading *r, uint64_t start, uint64_t size) {
-    if (r->window_capacity < size) {
-        r->window_capacity = r->window_size = 0;
-        r->window = rsdk_arena_alloc_room(&r->scratch, (size_t)size);
-        RSDK_NEED(r->window, r->error);
-        r->window_capacity = size;
-    }
-    uint64_t left = r->strings_size - start;
-    r->window_start = start;
-    r->window_size = size < left ? size : left;
-    return rsdk_elf_reading_read(r, r->strings_offset + start, r->window, (size_t)r->window_size);
-}
-
 /* Read the string at `index` of the string table, as a copy. */
 static rsdk_status read_string(rsdk_elf_reading *r, uint64_t index, const char **text) {
     if (index >= r->strings_size) {
@@ -48,7 +35,17 @@ static rsdk_status read_string(rsdk_elf_reading *r, uint64_t index, const char *
     static const uint64_t sizes[] = {0, STRING_WINDOW, STRING_LIMIT}; /* first the window, then more of the file */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i] != 0) {
-            RSDK_TRY(fill_window(r, index, sizes[i]));
+            uint64_t size = sizes[i];
+            if (r->window_capacity < size) {
+                r->window_capacity = r->window_size = 0;
+                r->window = rsdk_arena_alloc_room(&r->scratch, (size_t)size);
+                RSDK_NEED(r->window, r->error);
+                r->window_capacity = size;
+            }
+            uint64_t left = r->strings_size - index;
+            r->window_start = index;
+            r->window_size = size < left ? size : left;
+            RSDK_TRY(rsdk_elf_reading_read(r, r->strings_offset + index, r->window, (size_t)r->window_size));
         }
         if (index < r->window_start || index - r->window_start >= r->window_size) {
             continue;

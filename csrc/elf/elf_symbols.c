@@ -260,22 +260,6 @@ static unsigned highest_version(const char *indexes, size_t count) {
     return result;
 }
 
-/* Check the versions of the symbols. Each symbol has the index of a version, which the linker uses as an index into its
- * list of versions. */
-static rsdk_status check_version_symbols(check *c) {
-    rsdk_elf_walk w = {
-        .next = c->tables->version_symbols, .left = c->tables->count, .unit = sizeof(ElfW(Half)), .what = bad_versions};
-    unsigned highest = VER_NDX_GLOBAL;
-    do {
-        RSDK_TRY(rsdk_elf_walk_next(c->view, &w));
-        const unsigned here = highest_version(w.bytes, w.count);
-        highest = here > highest ? here : highest;
-    } while (w.count > 0);
-    return highest <= VER_NDX_GLOBAL || highest <= c->version_limit
-               ? RSDK_OK
-               : rsdk_elf_view_damaged(c->view, "a symbol has a version that is in no table");
-}
-
 static rsdk_status check_versions(check *c) {
     if (c->tables->version_needs != 0) {
         RSDK_TRY(check_version_needs(c));
@@ -288,7 +272,22 @@ static rsdk_status check_versions(check *c) {
         return rsdk_elf_view_damaged(
             c->view, "it has versions without a table of the versions of its symbols, or this table alone");
     }
-    return has_versions ? check_version_symbols(c) : RSDK_OK;
+    if (!has_versions) {
+        return RSDK_OK;
+    }
+    /* Check the versions of the symbols. Each symbol has the index of a version, which the linker uses as an index into
+     * its list of versions. */
+    rsdk_elf_walk w = {
+        .next = c->tables->version_symbols, .left = c->tables->count, .unit = sizeof(ElfW(Half)), .what = bad_versions};
+    unsigned highest = VER_NDX_GLOBAL;
+    do {
+        RSDK_TRY(rsdk_elf_walk_next(c->view, &w));
+        const unsigned here = highest_version(w.bytes, w.count);
+        highest = here > highest ? here : highest;
+    } while (w.count > 0);
+    return highest <= VER_NDX_GLOBAL || highest <= c->version_limit
+               ? RSDK_OK
+               : rsdk_elf_view_damaged(c->view, "a symbol has a version that is in no table");
 }
 
 /* ---- symbols ---- */
@@ -327,13 +326,6 @@ static size_t pass_plain(const check *c, const rsdk_elf_walk *w, size_t first) {
     return (size_t)(symbol - w->bytes) / sizeof(ElfW(Sym));
 }
 
-static rsdk_status check_symbol(check *c, const ElfW(Sym) * symbol) {
-    if (symbol->st_name >= c->tables->strings_size) {
-        return rsdk_elf_view_damaged(c->view, "the name of a symbol lies outside its string table");
-    }
-    return is_outside(c, symbol) ? rsdk_elf_view_damaged(c->view, "a symbol lies outside its segments") : RSDK_OK;
-}
-
 static rsdk_status check_symbols(check *c) {
     rsdk_elf_walk w = {.next = c->tables->symbols,
                        .left = c->tables->count,
@@ -344,7 +336,11 @@ static rsdk_status check_symbols(check *c) {
         for (size_t i = pass_plain(c, &w, 0); i < w.count; i = pass_plain(c, &w, i + 1)) {
             ElfW(Sym) symbol;
             memcpy(&symbol, w.bytes + i * sizeof symbol, sizeof symbol);
-            RSDK_TRY(check_symbol(c, &symbol));
+            if (symbol.st_name >= c->tables->strings_size) {
+                return rsdk_elf_view_damaged(c->view, "the name of a symbol lies outside its string table");
+            }
+            RSDK_TRY(is_outside(c, &symbol) ? rsdk_elf_view_damaged(c->view, "a symbol lies outside its segments")
+                                            : RSDK_OK);
         }
     } while (w.count > 0);
     return RSDK_OK;
