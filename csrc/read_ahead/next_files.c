@@ -28,18 +28,6 @@ static void ask_as_listed(const rsdk_next_files *next, const rsdk_file *file, co
     }
 }
 
-static void look(const rsdk_next_file *entry) {
-    struct stat facts;
-    char beginning[4096];
-    rsdk_file file;
-    if (entry->kind == RSDK_NEXT_LOOK) {
-        (void)stat(entry->path, &facts);
-    } else if (rsdk_file_open_silently(entry->path, &file)) {
-        (void)!pread(file.descriptor, beginning, sizeof beginning, 0);
-        rsdk_file_close(&file);
-    }
-}
-
 /* Open the file for the load, and then ask for its content. */
 static void open_library(rsdk_next_files *next, rsdk_next_file *entry) {
     rsdk_file own = {0};
@@ -61,7 +49,15 @@ static void open_library(rsdk_next_files *next, rsdk_next_file *entry) {
 
 static void serve(rsdk_next_files *next, rsdk_next_file *entry) {
     if (entry->kind < RSDK_NEXT_LIBRARY) {
-        look(entry);
+        struct stat facts;
+        char beginning[4096];
+        rsdk_file file;
+        if (entry->kind == RSDK_NEXT_LOOK) {
+            (void)stat(entry->path, &facts);
+        } else if (rsdk_file_open_silently(entry->path, &file)) {
+            (void)!pread(file.descriptor, beginning, sizeof beginning, 0);
+            rsdk_file_close(&file);
+        }
         rsdk_quiet_thread_tell(&entry->state, LEFT);
     } else {
         open_library(next, entry);

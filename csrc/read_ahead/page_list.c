@@ -200,46 +200,34 @@ rsdk_status rsdk_page_list_parse(const char *path, char *text, size_t size, rsdk
 
 /* ---- writing ---- */
 
-static void add_build_id(const rsdk_paged_file *file, rsdk_text *text) {
-    for (size_t i = 0; i < file->build_id_size; i++) {
-        rsdk_text_add(text, "%02x", file->build_id[i]);
-    }
-    if (file->build_id_size > 0) {
-        rsdk_text_add(text, "@%" PRIu64, file->build_id_place);
-    } else {
-        rsdk_text_add(text, "-");
-    }
-}
-
-static void add_needed(const rsdk_paged_file *file, rsdk_text *text) {
-    for (size_t i = 0; i < file->needed.count; i++) {
-        rsdk_text_add(text, "%s%zu", i > 0 ? "," : "", file->needed.items[i]);
-    }
-    if (file->needed.count == 0) {
-        rsdk_text_add(text, "-");
-    }
-}
-
-static void add_ranges(const rsdk_paged_file *file, rsdk_text *text) {
-    for (size_t i = 0; i < file->ranges.count; i++) {
-        const rsdk_page_range *range = &file->ranges.items[i];
-        rsdk_text_add(text, "%s%" PRIu64, i > 0 ? "," : "", range->first);
-        if (range->last > range->first) {
-            rsdk_text_add(text, "-%" PRIu64, range->last);
-        }
-    }
-}
-
 void rsdk_page_list_add_text(const rsdk_page_list *list, rsdk_text *text) {
     rsdk_text_add(text, "%s\n", first_line);
     for (size_t i = 0; i < list->files.count; i++) {
         const rsdk_paged_file *file = &list->files.items[i];
         rsdk_text_add(text, "%s/%s\t%" PRIu64 "\t", file->directory, file->name, file->size);
-        add_build_id(file, text);
+        for (size_t j = 0; j < file->build_id_size; j++) {
+            rsdk_text_add(text, "%02x", file->build_id[j]);
+        }
+        if (file->build_id_size > 0) {
+            rsdk_text_add(text, "@%" PRIu64, file->build_id_place);
+        } else {
+            rsdk_text_add(text, "-");
+        }
         rsdk_text_add(text, "\t");
-        add_needed(file, text);
+        for (size_t j = 0; j < file->needed.count; j++) {
+            rsdk_text_add(text, "%s%zu", j > 0 ? "," : "", file->needed.items[j]);
+        }
+        if (file->needed.count == 0) {
+            rsdk_text_add(text, "-");
+        }
         rsdk_text_add(text, "\t");
-        add_ranges(file, text);
+        for (size_t j = 0; j < file->ranges.count; j++) {
+            const rsdk_page_range *range = &file->ranges.items[j];
+            rsdk_text_add(text, "%s%" PRIu64, j > 0 ? "," : "", range->first);
+            if (range->last > range->first) {
+                rsdk_text_add(text, "-%" PRIu64, range->last);
+            }
+        }
         rsdk_text_add(text, "\n");
     }
 }

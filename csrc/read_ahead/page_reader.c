@@ -276,11 +276,6 @@ static void ask_without_list(rsdk_page_reader *reader, const char *path) {
     }
 }
 
-/* Return whether files are slow. A single file may be slow because the processor was taken away meanwhile. */
-static bool are_slow(rsdk_page_reader *reader) {
-    return reader->first_time >= SLOW && ++reader->slow_files == SLOW_FILES && !opens_drop_pages(reader);
-}
-
 /* ---- the whole ---- */
 
 /* Begin by the list; return false where no list says anything of this load. A faulty list is no failure of the load. */
@@ -343,21 +338,16 @@ static void decide(rsdk_page_reader *reader) {
     }
 }
 
-/* Begin with the first library of the load, at `path`. A second slow open of `_dist_info.py` says that the first was no
- * chance. */
-static void begin_with(rsdk_page_reader *reader, const char *path) {
-    decide(reader);
-    if (!reader->has_list && !reader->reads_twice && reader->open_time >= SLOW) {
-        ask_without_list(reader, path);
-    }
-}
-
 /* Take a file to which the load has come: a file that a thread has opened need not be opened once more. */
 static bool take_file(void *context, const char *path, rsdk_file *file) {
     rsdk_page_reader *reader = context;
     size_t place = RSDK_NEXT_NONE;
     if (reader->is_early && !reader->is_decided && !is_given(reader->options, path)) {
-        begin_with(reader, path);
+        /* A second slow open of `_dist_info.py` says that the first was no chance. */
+        decide(reader);
+        if (!reader->has_list && !reader->reads_twice && reader->open_time >= SLOW) {
+            ask_without_list(reader, path);
+        }
     }
     if (reader->next.files == NULL) {
         return false;
@@ -385,7 +375,8 @@ static void take_time(void *context, const char *path, uint64_t nanoseconds) {
     }
     reader->first_time = nanoseconds;
     decide(reader);
-    if (!reader->has_list && (is_wished || are_slow(reader))) {
+    if (!reader->has_list && (is_wished || (reader->first_time >= SLOW && ++reader->slow_files == SLOW_FILES &&
+                                            !opens_drop_pages(reader)))) {
         ask_without_list(reader, path);
     }
 }
@@ -400,14 +391,6 @@ static bool end(rsdk_page_reader *reader, unsigned milliseconds) {
     rsdk_arena_clear(&reader->arena);
     free(reader);
     return true;
-}
-
-/* Keep the code that a thread runs in the process, as long as the process lives: the program may close this library. */
-static void keep_code(void) {
-    Dl_info found;
-    if (dladdr(&left_behind, &found) != 0 && found.dli_fname != NULL) {
-        (void)dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    }
 }
 
 rsdk_page_reader *rsdk_page_reader_watch(rsdk_inventory *inventory, const rsdk_load_options *options) {
@@ -439,6 +422,11 @@ void rsdk_page_reader_stop(rsdk_page_reader *reader) {
     reader->inventory->watch = NULL;
     if (!end(reader, END_WAIT)) {
         left_behind = reader; /* there was none: nothing is read ahead as long as there is one */
-        keep_code();
+        /* Keep the code that a thread runs in the process, as long as the process lives: the program may close this
+         * library. */
+        Dl_info found;
+        if (dladdr(&left_behind, &found) != 0 && found.dli_fname != NULL) {
+            (void)dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        }
     }
 }

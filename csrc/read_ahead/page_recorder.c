@@ -83,13 +83,6 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context) {
     return r->status != RSDK_OK;
 }
 
-static rsdk_status take_objects(recorder *r) {
-    rsdk_load_lock_begin_iteration();
-    (void)dl_iterate_phdr(visit_object, r);
-    rsdk_load_lock_end_iteration();
-    return r->status;
-}
-
 /* ---- pages ---- */
 
 /* Mark the pages of a segment that are in memory. A part of a page counts for the whole. */
@@ -142,17 +135,6 @@ static rsdk_status take_pages(recorder *r, const object *found, rsdk_paged_file 
 
 /* ---- files ---- */
 
-/* Take the build ID. The digits are as the reader of the file wrote them; an ID that is too long for a list is left
- * out. */
-static void take_build_id(const rsdk_elf_file *elf, rsdk_paged_file *file) {
-    const size_t size = elf->build_id != NULL ? strlen(elf->build_id) / 2 : 0;
-    for (size_t i = 0; size <= RSDK_PAGED_BUILD_ID_LIMIT && i < size; i++) {
-        const char digits[] = {elf->build_id[2 * i], elf->build_id[2 * i + 1], '\0'};
-        file->build_id[file->build_id_size++] = (unsigned char)strtoul(digits, NULL, HEXADECIMAL);
-    }
-    file->build_id_place = elf->build_id_place;
-}
-
 /* Take the object if it is a file of the SDK. */
 static rsdk_status take_file(recorder *r, const object *found) {
     const rsdk_known_directory *known = NULL;
@@ -174,7 +156,15 @@ static rsdk_status take_file(recorder *r, const object *found) {
     RSDK_NEED(file.directory, r->error);
     RSDK_TRY(rsdk_elf_file_read_with_versions(found->path, &r->arena, &entry.elf, r->error));
     file.size = entry.elf.size;
-    take_build_id(&entry.elf, &file);
+    /* Take the build ID. The digits are as the reader of the file wrote them; an ID that is too long for a list is left
+     * out. */
+    const rsdk_elf_file *elf = &entry.elf;
+    const size_t size = elf->build_id != NULL ? strlen(elf->build_id) / 2 : 0;
+    for (size_t i = 0; size <= RSDK_PAGED_BUILD_ID_LIMIT && i < size; i++) {
+        const char digits[] = {elf->build_id[2 * i], elf->build_id[2 * i + 1], '\0'};
+        file.build_id[file.build_id_size++] = (unsigned char)strtoul(digits, NULL, HEXADECIMAL);
+    }
+    file.build_id_place = elf->build_id_place;
     RSDK_TRY(take_pages(r, found, &file));
     RSDK_APPEND(&r->arena, &r->recorded, entry, r->error);
     RSDK_APPEND(&r->arena, &r->list.files, file, r->error);
@@ -217,38 +207,33 @@ static rsdk_status take_needed(recorder *r) {
 
 /* ---- the whole ---- */
 
-static rsdk_status record(recorder *r) {
-    RSDK_TRY(take_objects(r));
-    for (size_t i = 0; i < r->objects.count; i++) {
-        RSDK_TRY(take_file(r, &r->objects.items[i]));
-    }
-    return r->list.files.count > 0
-               ? take_needed(r)
-               : rsdk_fail(r->error, RSDK_BAD_ARGUMENT, NULL, "nothing to record: no library of the SDK is loaded");
-}
-
-static rsdk_status write_list(const recorder *r, const char *path) {
-    rsdk_text text = RSDK_TEXT_INIT;
-    rsdk_page_list_add_text(&r->list, &text);
-    rsdk_status status = text.failed ? rsdk_fail_no_memory(r->error)
-                                     : rsdk_new_file_replace(path, rsdk_text_get(&text), text.length, r->error);
-    rsdk_text_clear(&text);
-    return status;
-}
-
 static rsdk_status record_to(recorder *r, const char *path) {
     const rsdk_library_directory *directory = NULL;
     if (rsdk_sdk_fallback(r->sdk) != NULL) {
         return rsdk_fail(r->error, RSDK_BAD_ARGUMENT, NULL,
                          "a ROCm that is not installed as packages has no page list");
     }
-    RSDK_TRY(record(r));
+    rsdk_load_lock_begin_iteration();
+    (void)dl_iterate_phdr(visit_object, r);
+    rsdk_load_lock_end_iteration();
+    RSDK_TRY(r->status);
+    for (size_t i = 0; i < r->objects.count; i++) {
+        RSDK_TRY(take_file(r, &r->objects.items[i]));
+    }
+    RSDK_TRY(r->list.files.count > 0
+                 ? take_needed(r)
+                 : rsdk_fail(r->error, RSDK_BAD_ARGUMENT, NULL, "nothing to record: no library of the SDK is loaded"));
     if (path == NULL) {
         RSDK_TRY(rsdk_inventory_directory(&r->inventory, RSDK_CORE, "lib", &directory, r->error));
         path = rsdk_path_join(&r->arena, directory->path, RSDK_PAGE_LIST_NAME);
         RSDK_NEED(path, r->error);
     }
-    return write_list(r, path);
+    rsdk_text text = RSDK_TEXT_INIT;
+    rsdk_page_list_add_text(&r->list, &text);
+    rsdk_status status = text.failed ? rsdk_fail_no_memory(r->error)
+                                     : rsdk_new_file_replace(path, rsdk_text_get(&text), text.length, r->error);
+    rsdk_text_clear(&text);
+    return status;
 }
 
 rsdk_status rsdk_loader_record_pages(rsdk_sdk *sdk, const char *path, rsdk_error *error) {
