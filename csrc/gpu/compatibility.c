@@ -29,11 +29,6 @@ static bool is_processor(const side *of, const char *name) {
     return strncmp(of->id, name, of->parts.processor_length) == 0 && name[of->parts.processor_length] == '\0';
 }
 
-static bool is_same_processor(const side *code, const side *gpu) {
-    return code->parts.processor_length == gpu->parts.processor_length &&
-           memcmp(code->id, gpu->id, code->parts.processor_length) == 0;
-}
-
 static const rsdk_target *target_of(const side *gpu) {
     for (size_t i = 0; i < rsdk_target_table_size; i++) {
         if (is_processor(gpu, rsdk_target_table[i].name)) {
@@ -83,13 +78,6 @@ static rsdk_compatibility judge(rsdk_code_fit fit, const side *code, features gp
     return result;
 }
 
-static rsdk_compatibility judge_same(const side *code, const rsdk_target *target, features gpu) {
-    bool leaves_open =
-        (code->parts.sramecc == '\0' && gpu.sramecc != ABSENT && target != NULL) ||
-        (code->parts.xnack == '\0' && gpu.xnack != ABSENT && target != NULL && can_choose(target->xnack));
-    return judge(leaves_open ? RSDK_FIT_COMPATIBLE : RSDK_FIT_EXACT, code, gpu);
-}
-
 /* Judge code of a generic target. A feature that the target does not have does not count: gfx906 has sramecc,
  * gfx9-generic does not. */
 static rsdk_compatibility judge_generic(const side *code, unsigned version, const rsdk_generic_target *generic,
@@ -137,8 +125,12 @@ rsdk_compatibility rsdk_compatibility_check(const char *code, unsigned generic_v
     }
     const rsdk_target *target = target_of(&on);
     features here = features_of(&on, target);
-    if (is_same_processor(&of, &on)) {
-        return judge_same(&of, target, here);
+    if (of.parts.processor_length == on.parts.processor_length &&
+        memcmp(of.id, on.id, of.parts.processor_length) == 0) {
+        bool leaves_open =
+            (of.parts.sramecc == '\0' && here.sramecc != ABSENT && target != NULL) ||
+            (of.parts.xnack == '\0' && here.xnack != ABSENT && target != NULL && can_choose(target->xnack));
+        return judge(leaves_open ? RSDK_FIT_COMPATIBLE : RSDK_FIT_EXACT, &of, here);
     }
     if (target != NULL && target->generic != NULL && is_processor(&of, target->generic)) {
         generic = rsdk_target_generic_find(target->generic);

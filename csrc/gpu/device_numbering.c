@@ -66,14 +66,6 @@ static rsdk_status report_abort(const rsdk_device_numbering *n, const char *vari
     return RSDK_OK;
 }
 
-static rsdk_status report_empty_entry(const rsdk_device_numbering *n, const char *variable, const char *value,
-                                      rsdk_error *error) {
-    rsdk_shown_input shown = rsdk_shown_input_make(value, strlen(value));
-    const char *detail = rsdk_arena_format(
-        n->problems->arena, "%s=%s: ROCm's runtime aborts the program at the empty entry", variable, shown.text);
-    return report_abort(n, variable, detail, "leave no entry between commas empty", error);
-}
-
 /* Mark the devices of `all` that are not in `left` as hidden by a variable. */
 static rsdk_status leave_out_others(const rsdk_device_numbering *n, const char *variable, const char *value,
                                     const selected *all, const selected *left, rsdk_error *error) {
@@ -105,7 +97,10 @@ static rsdk_status select_devices(const rsdk_device_numbering *n, const char *va
     }
     rsdk_selection selection = select(value, ids, all->count, left->gpus);
     if (selection.fault == RSDK_TOKEN_ABORTS) {
-        RSDK_TRY(report_empty_entry(n, variable, value, error));
+        rsdk_shown_input shown = rsdk_shown_input_make(value, strlen(value));
+        const char *detail = rsdk_arena_format(
+            n->problems->arena, "%s=%s: ROCm's runtime aborts the program at the empty entry", variable, shown.text);
+        RSDK_TRY(report_abort(n, variable, detail, "leave no entry between commas empty", error));
     } else if (selection.fault != RSDK_TOKEN_GOOD && all->count > 0 && !is_meant(&selection)) {
         RSDK_TRY(report_cut(n, variable, value, &selection, all->count, error));
     }

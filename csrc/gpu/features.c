@@ -67,22 +67,6 @@ static const char *suffix(rsdk_feature feature, const char *on, const char *off)
     return feature == RSDK_FEATURE_ON ? on : feature == RSDK_FEATURE_OFF ? off : "";
 }
 
-/* Return the target's other name for the first silicon of gfx1250, where HSA_DISABLE_GFX12_STRICT=0 asks for it. */
-static const rsdk_target *strict_variant(const rsdk_target *target, uint64_t capability,
-                                         const rsdk_gpu_environment *environment) {
-    bool is_asked_for = says(environment->hsa_disable_gfx12_strict, "0") && strcmp(target->name, "gfx1250") == 0;
-    return is_asked_for && (capability & CAPABILITY_ASIC_REVISION) == 0 ? rsdk_target_find("gfx1250-strict") : target;
-}
-
-/* Return "gfx90a:sramecc+:xnack-", as long as the names of the table and its two features. */
-static const char *target_id(rsdk_arena *arena, const rsdk_target *target, const rsdk_gpu *gpu) {
-    char text[64];
-    bool names_xnack = target->xnack != RSDK_XNACK_ALWAYS;
-    char *at = stpcpy(stpcpy(text, target->name), suffix(gpu->sramecc, ":sramecc+", ":sramecc-"));
-    (void)stpcpy(at, names_xnack ? suffix(gpu->xnack, ":xnack+", ":xnack-") : "");
-    return rsdk_arena_copy(arena, text);
-}
-
 rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t capability,
                                const rsdk_gpu_environment *environment, rsdk_gpu *gpu, rsdk_error *error) {
     const rsdk_target *target = rsdk_target_find_version(version.major, version.minor, version.stepping);
@@ -95,11 +79,17 @@ rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint
         RSDK_NEED(gpu->target, error);
         return RSDK_OK;
     }
-    target = strict_variant(target, capability, environment);
+    /* The first silicon of gfx1250 has another name where HSA_DISABLE_GFX12_STRICT=0 asks for it. */
+    bool is_asked_for = says(environment->hsa_disable_gfx12_strict, "0") && strcmp(target->name, "gfx1250") == 0;
+    target = is_asked_for && (capability & CAPABILITY_ASIC_REVISION) == 0 ? rsdk_target_find("gfx1250-strict") : target;
     gpu->processor = target->name;
     gpu->sramecc = sramecc_of(target, capability, environment);
     fill_xnack(target, environment, gpu);
-    gpu->target = target_id(arena, target, gpu);
+    char text[64];
+    bool names_xnack = target->xnack != RSDK_XNACK_ALWAYS;
+    char *at = stpcpy(stpcpy(text, target->name), suffix(gpu->sramecc, ":sramecc+", ":sramecc-"));
+    (void)stpcpy(at, names_xnack ? suffix(gpu->xnack, ":xnack+", ":xnack-") : "");
+    gpu->target = rsdk_arena_copy(arena, text);
     RSDK_NEED(gpu->target, error);
     return RSDK_OK;
 }

@@ -119,18 +119,6 @@ static rsdk_status fail_choice(const chooser *c, word w, const char *what, rsdk_
                         shown.text, detail);
 }
 
-static rsdk_status choose_number(chooser *c, word w, rsdk_error *error) {
-    size_t number = 0;
-    for (size_t i = 0; i < w.length && number < c->visible_count; i++) {
-        number = number * 10 + (size_t)(w.start[i] - '0');
-    }
-    if (number >= c->visible_count) {
-        return fail_choice(c, w, "is not the number of a GPU", error);
-    }
-    choose(c, c->visible[number]);
-    return RSDK_OK;
-}
-
 /* Choose a GPU by its UUID in full, upper or lower case: only if exactly one GPU has it. GPUs without serial number
  * share "GPU-XX". */
 static rsdk_status choose_uuid(chooser *c, word w, rsdk_error *error) {
@@ -195,22 +183,17 @@ static rsdk_status choose_word(chooser *c, word w, rsdk_error *error) {
         return fail_choice(c, w, "is empty", error);
     }
     if (strspn(w.start, "0123456789") >= w.length) {
-        return choose_number(c, w, error);
+        size_t number = 0;
+        for (size_t i = 0; i < w.length && number < c->visible_count; i++) {
+            number = number * 10 + (size_t)(w.start[i] - '0');
+        }
+        if (number >= c->visible_count) {
+            return fail_choice(c, w, "is not the number of a GPU", error);
+        }
+        choose(c, c->visible[number]);
+        return RSDK_OK;
     }
     return w.length > 4 && strncasecmp(w.start, "GPU-", 4) == 0 ? choose_uuid(c, w, error) : choose_target(c, w, error);
-}
-
-static rsdk_status choose_words(chooser *c, rsdk_error *error) {
-    const char *words = c->selection->words != NULL ? c->selection->words : "";
-    for (const char *at = words;;) {
-        size_t length = strcspn(at, ",");
-        RSDK_TRY(choose_word(c, trimmed((word){at, length}), error));
-        if (at[length] == '\0') {
-            break;
-        }
-        at += length + 1;
-    }
-    return c->chosen_count > 0 ? RSDK_OK : fail_choice(c, (word){words, strlen(words)}, NULL, error);
 }
 
 /* ---- the variables ---- */
@@ -236,22 +219,6 @@ static const char *write_chosen(const chooser *c) {
     return copy;
 }
 
-/* Write the value of GPU_DEVICE_ORDINAL, which counts the GPUs that ROCR_VISIBLE_DEVICES leaves, in its order and
- * counted anew. */
-static const char *write_ordinal(const chooser *c) {
-    rsdk_text text = RSDK_TEXT_INIT;
-    for (int opencl = 0; (size_t)opencl < rsdk_gpu_list_count(c->list); opencl++) {
-        for (size_t i = 0; i < c->chosen_count; i++) {
-            if (c->chosen[i]->opencl_index == opencl) {
-                rsdk_text_add(&text, "%s%zu", text.length > 0 ? "," : "", i);
-            }
-        }
-    }
-    const char *copy = text.failed ? NULL : rsdk_arena_copy(c->arena, text.length > 0 ? text.data : "-1");
-    rsdk_text_clear(&text);
-    return copy;
-}
-
 static rsdk_status write_variables(const chooser *c, rsdk_gpu_variable *variables, size_t *count, rsdk_error *error) {
     const rsdk_gpu_environment *e = c->environment;
     bool is_hip = c->selection->layer == RSDK_GPU_LAYER_HIP;
@@ -268,7 +235,19 @@ static rsdk_status write_variables(const chooser *c, rsdk_gpu_variable *variable
         variables[(*count)++] = (rsdk_gpu_variable){"CUDA_VISIBLE_DEVICES", NULL};
     }
     if (e->gpu_device_ordinal != NULL && e->gpu_device_ordinal[0] != '\0') {
-        const char *ordinal = write_ordinal(c);
+        /* Write the value of GPU_DEVICE_ORDINAL, which counts the GPUs that ROCR_VISIBLE_DEVICES leaves, in its order
+         * and counted anew. */
+        rsdk_text ordinals = RSDK_TEXT_INIT;
+        for (int opencl = 0; (size_t)opencl < rsdk_gpu_list_count(c->list); opencl++) {
+            for (size_t i = 0; i < c->chosen_count; i++) {
+                if (c->chosen[i]->opencl_index == opencl) {
+                    rsdk_text_add(&ordinals, "%s%zu", ordinals.length > 0 ? "," : "", i);
+                }
+            }
+        }
+        const char *ordinal =
+            ordinals.failed ? NULL : rsdk_arena_copy(c->arena, ordinals.length > 0 ? ordinals.data : "-1");
+        rsdk_text_clear(&ordinals);
         RSDK_NEED(ordinal, error);
         variables[(*count)++] = (rsdk_gpu_variable){"GPU_DEVICE_ORDINAL", ordinal};
     }
@@ -294,6 +273,15 @@ rsdk_status rsdk_gpu_list_choose(rsdk_gpu_list *list, const rsdk_gpu_environment
             c.visible_count++;
         }
     }
-    RSDK_TRY(choose_words(&c, error));
+    const char *words = c.selection->words != NULL ? c.selection->words : "";
+    for (const char *at = words;;) {
+        size_t length = strcspn(at, ",");
+        RSDK_TRY(choose_word(&c, trimmed((word){at, length}), error));
+        if (at[length] == '\0') {
+            break;
+        }
+        at += length + 1;
+    }
+    RSDK_TRY(c.chosen_count > 0 ? RSDK_OK : fail_choice(&c, (word){words, strlen(words)}, NULL, error));
     return write_variables(&c, variables, count, error);
 }

@@ -65,31 +65,6 @@ static rsdk_status fill_places(builder *b, const rsdk_node_properties *propertie
     return RSDK_OK;
 }
 
-static rsdk_status fill_target(builder *b, const rsdk_node_properties *properties, rsdk_gpu *gpu, rsdk_error *error) {
-    rsdk_isa_version version;
-    gpu->target = gpu->processor = gpu->real_processor = "unknown";
-    if (!rsdk_features_isa_version(properties, &version)) {
-        return RSDK_OK;
-    }
-    const rsdk_target *target = rsdk_target_find_version(version.major, version.minor, version.stepping);
-    RSDK_TRY(rsdk_features_fill(&b->list->arena, version, properties->capability, b->environment, gpu, error));
-    gpu->real_processor = target != NULL ? target->name : gpu->processor;
-    gpu->is_known = target != NULL;
-    gpu->gpu_class = target != NULL ? target->gpu_class : RSDK_GPU_DISCRETE;
-    return RSDK_OK;
-}
-
-static rsdk_status fill_name(builder *b, rsdk_gpu *gpu, rsdk_error *error) {
-    const rsdk_target *target = rsdk_target_find(gpu->real_processor);
-    RSDK_TRY(rsdk_product_name_find(&b->names, gpu->pci_address, gpu->device_id, &b->list->arena, &gpu->marketing_name,
-                                    error));
-    gpu->name = gpu->marketing_name != NULL ? gpu->marketing_name : rsdk_product_name_of_device(gpu->device_id);
-    if (gpu->name == NULL) {
-        gpu->name = target != NULL ? target->product : "AMD GPU";
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *error) {
     const rsdk_node_properties *properties = &node->properties;
     rsdk_gpu gpu = {
@@ -113,25 +88,26 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
     if (!b->targets_only) {
         RSDK_TRY(fill_places(b, properties, &gpu, error));
     }
-    RSDK_TRY(fill_target(b, properties, &gpu, error));
+    rsdk_isa_version version;
+    gpu.target = gpu.processor = gpu.real_processor = "unknown";
+    if (rsdk_features_isa_version(properties, &version)) {
+        const rsdk_target *target = rsdk_target_find_version(version.major, version.minor, version.stepping);
+        RSDK_TRY(rsdk_features_fill(&b->list->arena, version, properties->capability, b->environment, &gpu, error));
+        gpu.real_processor = target != NULL ? target->name : gpu.processor;
+        gpu.is_known = target != NULL;
+        gpu.gpu_class = target != NULL ? target->gpu_class : RSDK_GPU_DISCRETE;
+    }
     if (!b->targets_only) {
-        RSDK_TRY(fill_name(b, &gpu, error));
+        const rsdk_target *target = rsdk_target_find(gpu.real_processor);
+        RSDK_TRY(rsdk_product_name_find(&b->names, gpu.pci_address, gpu.device_id, &b->list->arena, &gpu.marketing_name,
+                                        error));
+        gpu.name = gpu.marketing_name != NULL ? gpu.marketing_name : rsdk_product_name_of_device(gpu.device_id);
+        if (gpu.name == NULL) {
+            gpu.name = target != NULL ? target->product : "AMD GPU";
+        }
     }
     RSDK_APPEND(&b->list->arena, &b->list->gpus, gpu, error);
     return RSDK_OK;
-}
-
-/* Number the partitions of GPUs. Partitions of one GPU are nodes that differ in the last digit of the PCI address at
- * most. */
-static void number_partitions(builder *b) {
-    for (size_t i = 0; i < b->devices.count; i++) {
-        rsdk_gpu *gpu = &b->list->gpus.items[i];
-        for (size_t j = 0; j < b->devices.count; j++) {
-            bool is_same = b->devices.items[i] == b->devices.items[j];
-            gpu->partition_count += is_same;
-            gpu->partition += is_same && j < i;
-        }
-    }
 }
 
 /* ---- device files ---- */
@@ -154,17 +130,6 @@ static rsdk_status check_device(builder *b, rsdk_gpu *gpu, int *next, rsdk_error
     return RSDK_OK;
 }
 
-/* Make notes of GPUs that are left out where another one is given: that is mostly meant. */
-static void note_left_out(builder *b) {
-    for (size_t i = 0; b->has_device && i < b->list->problems.problems.count; i++) {
-        rsdk_gpu_problem *problem = &b->list->problems.problems.items[i];
-        for (size_t j = 0; j < b->list->gpus.count; j++) {
-            const rsdk_gpu *gpu = &b->list->gpus.items[j];
-            problem->code = (int)gpu->node == problem->node && gpu->hsa_node < 0 ? RSDK_N_GPU_037 : problem->code;
-        }
-    }
-}
-
 /* Check the devices of all GPUs, and number their nodes. ROCm's own numbers leave out hidden nodes and nodes whose
  * render node is not there. */
 static rsdk_status check_devices(builder *b, rsdk_error *error) {
@@ -181,7 +146,14 @@ static rsdk_status check_devices(builder *b, rsdk_error *error) {
             next++;
         }
     }
-    note_left_out(b);
+    /* GPUs that are left out where another one is given: that is mostly meant. */
+    for (size_t i = 0; b->has_device && i < b->list->problems.problems.count; i++) {
+        rsdk_gpu_problem *problem = &b->list->problems.problems.items[i];
+        for (size_t j = 0; j < b->list->gpus.count; j++) {
+            const rsdk_gpu *gpu = &b->list->gpus.items[j];
+            problem->code = (int)gpu->node == problem->node && gpu->hsa_node < 0 ? RSDK_N_GPU_037 : problem->code;
+        }
+    }
     return RSDK_OK;
 }
 
@@ -213,14 +185,6 @@ static rsdk_status check_doorbells(builder *b, rsdk_error *error) {
     return RSDK_OK;
 }
 
-static rsdk_status report_hidden(builder *b, rsdk_error *error) {
-    rsdk_gpu_problem problem = {
-        .code = b->has_device ? RSDK_N_GPU_037 : RSDK_W_GPU_015, .node = RSDK_NO_NODE, .path = "/dev/dri"};
-    problem.detail = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
-                                       b->list->hidden_count == 1 ? "" : "s");
-    return rsdk_problem_list_add(&b->list->problems, problem, NULL, error);
-}
-
 /* ---- overrides ---- */
 
 static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_override *override, rsdk_error *error) {
@@ -245,43 +209,7 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
     return RSDK_OK;
 }
 
-static rsdk_status apply_override(builder *b, uint64_t capability, rsdk_gpu *gpu, rsdk_error *error) {
-    rsdk_override override = rsdk_override_of(b->environment, (unsigned)gpu->hsa_node);
-    if (override.state == RSDK_OVERRIDE_VALID) {
-        gpu->is_overridden = true;
-        RSDK_TRY(rsdk_features_fill(&b->list->arena, override.version, capability, b->environment, gpu, error));
-    }
-    bool is_missing_target = gpu->is_overridden && !rsdk_override_is_known(gpu->processor);
-    return override.state == RSDK_OVERRIDE_INVALID || is_missing_target ? report_override(b, gpu, &override, error)
-                                                                        : RSDK_OK;
-}
-
-static rsdk_status apply_overrides(builder *b, rsdk_error *error) {
-    size_t index = 0;
-    for (size_t i = 0; i < b->topology.nodes.count; i++) {
-        const rsdk_kfd_node *node = &b->topology.nodes.items[i];
-        if (node->properties.simd_count != 0) { /* 0 of hidden nodes too */
-            rsdk_gpu *gpu = &b->list->gpus.items[index++];
-            if (gpu->hsa_node >= 0 && strcmp(gpu->real_processor, "unknown") != 0) {
-                RSDK_TRY(apply_override(b, node->properties.capability, gpu, error));
-            }
-        }
-    }
-    return RSDK_OK;
-}
-
 /* ---- the whole ---- */
-
-static rsdk_status add_gpus(builder *b, rsdk_error *error) {
-    for (size_t i = 0; i < b->topology.nodes.count; i++) {
-        const rsdk_kfd_node *node = &b->topology.nodes.items[i];
-        b->list->hidden_count += node->is_hidden;
-        if (node->properties.simd_count != 0) {
-            RSDK_TRY(add_gpu(b, node, error));
-        }
-    }
-    return RSDK_OK;
-}
 
 static void leave_out_all(builder *b, const char *fault) {
     for (size_t i = 0; i < b->list->gpus.count; i++) {
@@ -292,16 +220,52 @@ static void leave_out_all(builder *b, const char *fault) {
 static rsdk_status build(builder *b, rsdk_error *error) {
     rsdk_gpu_list *list = b->list;
     RSDK_TRY(rsdk_topology_read(b->access.root, !b->targets_only, &b->scratch, &b->topology, error));
-    RSDK_TRY(add_gpus(b, error));
-    number_partitions(b);
+    for (size_t i = 0; i < b->topology.nodes.count; i++) {
+        const rsdk_kfd_node *node = &b->topology.nodes.items[i];
+        b->list->hidden_count += node->is_hidden;
+        if (node->properties.simd_count != 0) {
+            RSDK_TRY(add_gpu(b, node, error));
+        }
+    }
+    /* Partitions of one GPU are nodes that differ in the last digit of the PCI address at most. */
+    for (size_t i = 0; i < b->devices.count; i++) {
+        rsdk_gpu *gpu = &b->list->gpus.items[i];
+        for (size_t j = 0; j < b->devices.count; j++) {
+            bool is_same = b->devices.items[i] == b->devices.items[j];
+            gpu->partition_count += is_same;
+            gpu->partition += is_same && j < i;
+        }
+    }
     RSDK_TRY(check_devices(b, error));
     RSDK_TRY(check_doorbells(b, error));
     if (list->hidden_count > 0) {
-        RSDK_TRY(report_hidden(b, error));
+        rsdk_gpu_problem problem = {
+            .code = b->has_device ? RSDK_N_GPU_037 : RSDK_W_GPU_015, .node = RSDK_NO_NODE, .path = "/dev/dri"};
+        problem.detail = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s",
+                                           b->list->hidden_count, b->list->hidden_count == 1 ? "" : "s");
+        RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, NULL, error));
     } else if (list->gpus.count == 0) {
         RSDK_TRY(rsdk_access_explain_no_gpu(&b->access, b->topology.exists, error));
     }
-    RSDK_TRY(apply_overrides(b, error));
+    size_t index = 0;
+    for (size_t i = 0; i < b->topology.nodes.count; i++) {
+        const rsdk_kfd_node *node = &b->topology.nodes.items[i];
+        if (node->properties.simd_count != 0) { /* 0 of hidden nodes too */
+            rsdk_gpu *gpu = &b->list->gpus.items[index++];
+            if (gpu->hsa_node >= 0 && strcmp(gpu->real_processor, "unknown") != 0) {
+                rsdk_override override = rsdk_override_of(b->environment, (unsigned)gpu->hsa_node);
+                if (override.state == RSDK_OVERRIDE_VALID) {
+                    gpu->is_overridden = true;
+                    RSDK_TRY(rsdk_features_fill(&b->list->arena, override.version, node->properties.capability,
+                                                b->environment, gpu, error));
+                }
+                bool is_missing_target = gpu->is_overridden && !rsdk_override_is_known(gpu->processor);
+                RSDK_TRY(override.state == RSDK_OVERRIDE_INVALID || is_missing_target
+                             ? report_override(b, gpu, &override, error)
+                             : RSDK_OK);
+            }
+        }
+    }
     leave_out_all(b, b->kfd_fault);
     leave_out_all(b, b->start_fault);
     leave_out_all(b, b->override_fault);

@@ -126,29 +126,21 @@ static rsdk_status read_memory(reader *r, rsdk_kfd_node *node, rsdk_error *error
     return RSDK_OK;
 }
 
-static rsdk_status read_details(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
-    (void)name_attribute(r, node->number, "gpu_id");
-    RSDK_TRY(read_attribute(r, &node->is_hidden, error));
-    if (node->is_hidden) {
-        return RSDK_OK;
-    }
-    RSDK_TRY(parse_number(r, &node->gpu_id, error));
-    return read_memory(r, node, error);
-}
-
-static rsdk_status read_properties(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
+static rsdk_status read_node(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
     (void)name_attribute(r, node->number, "properties");
     RSDK_TRY(read_attribute(r, &node->is_hidden, error));
-    if (node->is_hidden) {
-        return RSDK_OK;
+    if (!node->is_hidden) {
+        RSDK_TRY(with_whole_path(r, rsdk_properties_parse_node(r->name, r->text, r->length, &node->properties, error),
+                                 error));
+        if (node->properties.simd_count != 0 && r->with_details) {
+            (void)name_attribute(r, node->number, "gpu_id");
+            RSDK_TRY(read_attribute(r, &node->is_hidden, error));
+            if (!node->is_hidden) {
+                RSDK_TRY(parse_number(r, &node->gpu_id, error));
+                RSDK_TRY(read_memory(r, node, error));
+            }
+        }
     }
-    RSDK_TRY(
-        with_whole_path(r, rsdk_properties_parse_node(r->name, r->text, r->length, &node->properties, error), error));
-    return node->properties.simd_count != 0 && r->with_details ? read_details(r, node, error) : RSDK_OK;
-}
-
-static rsdk_status read_node(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
-    RSDK_TRY(read_properties(r, node, error));
     if (node->is_hidden) {
         *node = (rsdk_kfd_node){.number = node->number, .is_hidden = true};
     }
@@ -196,19 +188,14 @@ static rsdk_status collect_nodes(const reader *r, rsdk_topology *topology, rsdk_
     }
 }
 
-static rsdk_status list_nodes(const reader *r, rsdk_topology *topology, rsdk_error *error) {
+/* ---- one consistent picture ---- */
+
+static rsdk_status read_nodes(reader *r, rsdk_topology *topology, rsdk_error *error) {
     topology->nodes.count = 0;
     RSDK_TRY(collect_nodes(r, topology, error));
     if (topology->nodes.count > 1) {
         qsort(topology->nodes.items, topology->nodes.count, sizeof *topology->nodes.items, compare_nodes);
     }
-    return RSDK_OK;
-}
-
-/* ---- one consistent picture ---- */
-
-static rsdk_status read_nodes(reader *r, rsdk_topology *topology, rsdk_error *error) {
-    RSDK_TRY(list_nodes(r, topology, error));
     for (size_t i = 0; i < topology->nodes.count; i++) {
         RSDK_TRY(read_node(r, &topology->nodes.items[i], error));
     }
