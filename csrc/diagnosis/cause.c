@@ -148,26 +148,22 @@ static rsdk_status look_closer(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena 
     return rsdk_finding_add_owner(finding, sdk, arena, NULL);
 }
 
-/* Explain why the linker refused a library. If the explanation itself fails, its error is the explanation. */
-static rsdk_status explain_load(const rsdk_finding *refused, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
-    rsdk_error reason = RSDK_ERROR_INIT;
-    *finding = (rsdk_finding){0};
-    rsdk_status status =
-        rsdk_load_failure_explain(sdk, refused->path, rsdk_finding_fact(refused, "dlerror"), arena, finding, &reason);
-    if (status != RSDK_OK && status != RSDK_NO_MEMORY) {
-        status = take_error(&reason, arena, finding);
-    } else if (finding->code == RSDK_NO_CODE) {
-        *finding = *refused;
-    }
-    rsdk_error_clear(&reason);
-    return status;
-}
-
 rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
     RSDK_TRY(take_error(error, arena, finding));
     if (finding->code == RSDK_E_LIB_001 && finding->path != NULL && rsdk_finding_fact(finding, "dlerror") != NULL) {
         const rsdk_finding refused = *finding;
-        RSDK_TRY(explain_load(&refused, sdk, arena, finding));
+        /* If the explanation itself fails, its error is the explanation. */
+        rsdk_error reason = RSDK_ERROR_INIT;
+        *finding = (rsdk_finding){0};
+        rsdk_status status = rsdk_load_failure_explain(sdk, refused.path, rsdk_finding_fact(&refused, "dlerror"), arena,
+                                                       finding, &reason);
+        if (status != RSDK_OK && status != RSDK_NO_MEMORY) {
+            status = take_error(&reason, arena, finding);
+        } else if (finding->code == RSDK_NO_CODE) {
+            *finding = refused;
+        }
+        rsdk_error_clear(&reason);
+        RSDK_TRY(status);
     } else if (finding->code == RSDK_E_LIB_002 && rsdk_finding_fact(finding, "name") != NULL) {
         RSDK_TRY(rsdk_host_package_add(finding, arena, rsdk_finding_fact(finding, "name"), false, NULL));
     }

@@ -45,17 +45,6 @@ static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const c
     return rsdk_finding_add(finding, arena, "requirement", requirement, error);
 }
 
-/* Add a ROCm that is not a package of Python: where it is, and whether the system's packages have it. */
-static rsdk_status add_prefix(rsdk_finding *finding, rsdk_arena *arena, const rsdk_sdk *sdk, const char *directory,
-                              rsdk_error *error) {
-    const char *copy = rsdk_arena_copy(arena, directory);
-    RSDK_NEED(copy, error);
-    if (strcmp(rsdk_sdk_fallback(sdk), "system") == 0) {
-        RSDK_TRY(rsdk_finding_add(finding, arena, "system_prefix", copy, error));
-    }
-    return rsdk_finding_add(finding, arena, "prefix", copy, error);
-}
-
 rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_error *error) {
     rsdk_recorded_file recorded;
     if (finding->path == NULL || finding->path[0] != '/' || rsdk_finding_fact(finding, "requirement") != NULL) {
@@ -74,7 +63,12 @@ rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
         if (status == RSDK_OK &&
             (strcmp(finding->path, directory) == 0 || rsdk_path_below(finding->path, directory) != NULL)) {
             if (rsdk_sdk_fallback(sdk) != NULL) {
-                return add_prefix(finding, arena, sdk, directory, error);
+                const char *copy = rsdk_arena_copy(arena, directory);
+                RSDK_NEED(copy, error);
+                if (strcmp(rsdk_sdk_fallback(sdk), "system") == 0) {
+                    RSDK_TRY(rsdk_finding_add(finding, arena, "system_prefix", copy, error));
+                }
+                return rsdk_finding_add(finding, arena, "prefix", copy, error);
             }
             const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)id, NULL, arena);
             RSDK_NEED(distribution, error);

@@ -35,19 +35,6 @@ bool rsdk_host_package_is_known(const char *name) {
     return row_of(name) != &searches;
 }
 
-/* Add the package that has a library of ROCm. No package of a distribution is looked for, which would bring another
- * HIP. */
-static rsdk_status add_outside(rsdk_finding *finding, rsdk_arena *arena, const rsdk_outside_package *row,
-                               const char *name, rsdk_error *error) {
-    const bool is_known = row->package != NULL;
-    const char *detail = is_known
-                             ? rsdk_arena_format(arena, "it is part of ROCm: AMD's package %s has it", row->package)
-                             : "it is part of ROCm, and in no package of Python that is known here";
-    RSDK_NEED(detail, error);
-    RSDK_TRY(rsdk_finding_add(finding, arena, is_known ? "outside" : "part", is_known ? row->package : name, error));
-    return rsdk_finding_add(finding, arena, "detail", detail, error);
-}
-
 static bool is_gone(const char *name) {
     for (size_t i = 0; i < rsdk_host_end_count; i++) {
         const rsdk_host_end *each = &rsdk_host_ends[i];
@@ -75,7 +62,15 @@ rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, cons
     }
     const rsdk_outside_package *outside = is_of_system ? NULL : outside_row_of(name);
     if (outside != NULL) {
-        return add_outside(finding, arena, outside, name, error);
+        /* No package of a distribution is looked for, which would bring another HIP. */
+        const bool is_known = outside->package != NULL;
+        const char *detail =
+            is_known ? rsdk_arena_format(arena, "it is part of ROCm: AMD's package %s has it", outside->package)
+                     : "it is part of ROCm, and in no package of Python that is known here";
+        RSDK_NEED(detail, error);
+        RSDK_TRY(
+            rsdk_finding_add(finding, arena, is_known ? "outside" : "part", is_known ? outside->package : name, error));
+        return rsdk_finding_add(finding, arena, "detail", detail, error);
     }
     if (is_gone(name)) {
         RSDK_TRY(rsdk_finding_add(finding, arena, "gone", name, error));

@@ -59,35 +59,6 @@ static bool says(const explanation *e, const char *words) {
 
 /* ---- what is not there ---- */
 
-/* Read the name in "NAME: cannot open shared object file: No such file or directory"; *name is NULL for other texts. */
-static rsdk_status read_missing_name(explanation *e, const char **name) {
-    const char *end = strstr(e->dlerror_text, ": cannot open shared object file: No such file"), *start = end;
-    *name = NULL;
-    if (end == NULL) {
-        return RSDK_OK;
-    }
-    while (start > e->dlerror_text && !(start[-1] == ' ' && start - 1 > e->dlerror_text && start[-2] == ':')) {
-        start--;
-    }
-    *name = rsdk_arena_copy_bytes(e->arena, start, (size_t)(end - start));
-    RSDK_NEED(*name, e->error);
-    return RSDK_OK;
-}
-
-/* List the names that nobody provides, each once, and the library that needs the first. */
-static rsdk_status list_missing(explanation *e, rsdk_unique_strings *names, const char **needing) {
-    for (size_t i = 0; i < e->graph.nodes.count; i++) {
-        for (size_t j = 0; j < node_at(e, i)->edges.count; j++) {
-            const rsdk_edge *edge = &node_at(e, i)->edges.items[j];
-            if (edge->kind == RSDK_EDGE_MISSING && !edge->is_optional) {
-                *needing = names->list.count == 0 ? rsdk_path_name(node_at(e, i)->location.path) : *needing;
-                RSDK_TRY(rsdk_unique_strings_add(names, e->arena, edge->name, e->error));
-            }
-        }
-    }
-    return RSDK_OK;
-}
-
 /* Return the path of the first library that needs a name; the path of the refused library where none says so. */
 static const char *who_needs(const explanation *e, const char *name) {
     for (size_t i = 0; i < e->graph.nodes.count; i++) {
@@ -216,8 +187,25 @@ static rsdk_status find_missing(explanation *e) {
     rsdk_unique_strings names = {0};
     const char *needing = NULL, *named = NULL, *present = NULL, *also = "";
     rsdk_package_id package;
-    RSDK_TRY(list_missing(e, &names, &needing));
-    RSDK_TRY(read_missing_name(e, &named));
+    /* The names that nobody provides, each once, and the library that needs the first. */
+    for (size_t i = 0; i < e->graph.nodes.count; i++) {
+        for (size_t j = 0; j < node_at(e, i)->edges.count; j++) {
+            const rsdk_edge *edge = &node_at(e, i)->edges.items[j];
+            if (edge->kind == RSDK_EDGE_MISSING && !edge->is_optional) {
+                needing = names.list.count == 0 ? rsdk_path_name(node_at(e, i)->location.path) : needing;
+                RSDK_TRY(rsdk_unique_strings_add(&names, e->arena, edge->name, e->error));
+            }
+        }
+    }
+    /* The text may be "NAME: cannot open shared object file: No such file or directory". */
+    const char *end = strstr(e->dlerror_text, ": cannot open shared object file: No such file"), *start = end;
+    if (end != NULL) {
+        while (start > e->dlerror_text && !(start[-1] == ' ' && start - 1 > e->dlerror_text && start[-2] == ':')) {
+            start--;
+        }
+        named = rsdk_arena_copy_bytes(e->arena, start, (size_t)(end - start));
+        RSDK_NEED(named, e->error);
+    }
     if (names.list.count == 0 && named == NULL) {
         return RSDK_OK;
     }
@@ -264,26 +252,20 @@ static bool is_noexec(const char *path, dev_t *device) {
     return is_known && (facts.f_flag & ST_NOEXEC) != 0;
 }
 
-/* Find the directory at which the file system of a file is mounted noexec: the last directory above the file that is on
- * it. */
-static rsdk_status noexec_mount(explanation *e, const char *path, dev_t device, const char **mount) {
-    const char *parent = path;
-    dev_t above = 0;
-    do {
-        *mount = parent;
-        parent = rsdk_path_parent(e->arena, *mount);
-        RSDK_NEED(parent, e->error);
-    } while (strcmp(parent, *mount) != 0 && is_noexec(parent, &above) && above == device);
-    return RSDK_OK;
-}
-
 static rsdk_status find_noexec_mount(explanation *e) {
     const char *mount = NULL;
     dev_t device = 0;
     for (size_t i = 0; i < e->graph.nodes.count; i++) {
         const char *path = node_at(e, i)->location.path;
         if (is_noexec(path, &device)) {
-            RSDK_TRY(noexec_mount(e, path, device, &mount));
+            /* The file system of the file is mounted at the last directory above it that is on it. */
+            const char *parent = path;
+            dev_t above = 0;
+            do {
+                mount = parent;
+                parent = rsdk_path_parent(e->arena, mount);
+                RSDK_NEED(parent, e->error);
+            } while (strcmp(parent, mount) != 0 && is_noexec(parent, &above) && above == device);
             RSDK_TRY(add(e, "directory", mount));
             return find(e, RSDK_E_LIB_017, path);
         }
@@ -408,18 +390,6 @@ static rsdk_status find_linker_text(explanation *e) {
 
 /* ---- the whole ---- */
 
-static rsdk_status make_graph(explanation *e) {
-    rsdk_location location = {.path = e->path, .found_via = RSDK_FOUND_BY_NEED};
-    size_t node = 0;
-    e->inventory = rsdk_inventory_make(e->sdk, e->arena, true);
-    RSDK_TRY(rsdk_link_map_read(e->arena, &e->map, e->error));
-    RSDK_TRY(rsdk_linker_search_init(e->arena, &e->map, &e->search, e->error));
-    e->graph = (rsdk_graph){
-        .arena = e->arena, .inventory = &e->inventory, .map = &e->map, .search = &e->search, .asks_linker = true};
-    RSDK_TRY(rsdk_graph_add(&e->graph, &location, true, &node, e->error));
-    return rsdk_graph_complete(&e->graph, e->error);
-}
-
 rsdk_status rsdk_load_failure_explain(rsdk_sdk *sdk, const char *path, const char *dlerror_text, rsdk_arena *arena,
                                       rsdk_finding *finding, rsdk_error *error) {
     static rsdk_status (*const causes[])(explanation *) = {find_missing,      find_old_glibc,        find_noexec_mount,
@@ -432,7 +402,15 @@ rsdk_status rsdk_load_failure_explain(rsdk_sdk *sdk, const char *path, const cha
     if (finding->code != RSDK_NO_CODE || sdk == NULL) {
         return RSDK_OK;
     }
-    RSDK_TRY(make_graph(&e));
+    rsdk_location location = {.path = e.path, .found_via = RSDK_FOUND_BY_NEED};
+    size_t node = 0;
+    e.inventory = rsdk_inventory_make(e.sdk, e.arena, true);
+    RSDK_TRY(rsdk_link_map_read(e.arena, &e.map, e.error));
+    RSDK_TRY(rsdk_linker_search_init(e.arena, &e.map, &e.search, e.error));
+    e.graph = (rsdk_graph){
+        .arena = e.arena, .inventory = &e.inventory, .map = &e.map, .search = &e.search, .asks_linker = true};
+    RSDK_TRY(rsdk_graph_add(&e.graph, &location, true, &node, e.error));
+    RSDK_TRY(rsdk_graph_complete(&e.graph, e.error));
     for (size_t i = 0; finding->code == RSDK_NO_CODE; i++) { /* the last always finds something */
         RSDK_TRY(causes[i](&e));
     }

@@ -164,15 +164,6 @@ static void add_placeholder(rsdk_text *text, const char *words) {
 
 static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text);
 
-/* Add a requirement for conda, which has one "=" where pip has two. */
-static void add_conda_requirement(const composer *c, rsdk_text *text) {
-    rsdk_text requirement = RSDK_TEXT_INIT;
-    rsdk_text_add(&requirement, "%s=%s", value_named(c, "distribution"), value_named(c, "version"));
-    text->failed |= requirement.failed;
-    add_word(text, rsdk_text_get(&requirement));
-    rsdk_text_clear(&requirement);
-}
-
 /* Return the index that serves the command's requirement; NULL: the command names no version, or no index is known for
  * it. */
 static const rsdk_index_row *index_asked_for(const composer *c) {
@@ -253,7 +244,12 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
         add_index(text, rsdk_index_of_today());
     } else if (strcmp(name, "conda_requirement") == 0 && value_named(c, "distribution") != NULL &&
                value_named(c, "version") != NULL) {
-        add_conda_requirement(c, text);
+        /* Conda has one "=" where pip has two. */
+        rsdk_text requirement = RSDK_TEXT_INIT;
+        rsdk_text_add(&requirement, "%s=%s", value_named(c, "distribution"), value_named(c, "version"));
+        text->failed |= requirement.failed;
+        add_word(text, rsdk_text_get(&requirement));
+        rsdk_text_clear(&requirement);
     } else if (command != NULL && depth < DEPTH_LIMIT) {
         add_command(c, command, depth, text);
     } else {
@@ -345,17 +341,6 @@ static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_syst
     return RSDK_OK;
 }
 
-/* Add the note as a comment of the shell, on the same line: words after a line break would be a command. */
-static rsdk_status add_note(const composer *c, rsdk_arena *arena, const char **fix, rsdk_error *error) {
-    rsdk_text text = RSDK_TEXT_INIT;
-    rsdk_text_add(&text, "%s  # ", *fix);
-    add_value(&text, c->installation->note);
-    *fix = text.failed ? NULL : rsdk_arena_copy(arena, rsdk_text_get(&text));
-    rsdk_text_clear(&text);
-    RSDK_NEED(*fix, error);
-    return RSDK_OK;
-}
-
 static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena *arena, const char **fix,
                               rsdk_error *error) {
     *fix = NULL;
@@ -376,7 +361,17 @@ static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena 
         *fix = rsdk_arena_format(arena, "rocm-sdk explain %s", row->name);
     }
     RSDK_NEED(*fix, error);
-    return c->has_command && c->installation->note != NULL ? add_note(c, arena, fix, error) : RSDK_OK;
+    if (!c->has_command || c->installation->note == NULL) {
+        return RSDK_OK;
+    }
+    /* A comment of the shell, on the same line: words after a line break would be a command. */
+    rsdk_text text = RSDK_TEXT_INIT;
+    rsdk_text_add(&text, "%s  # ", *fix);
+    add_value(&text, c->installation->note);
+    *fix = text.failed ? NULL : rsdk_arena_copy(arena, rsdk_text_get(&text));
+    rsdk_text_clear(&text);
+    RSDK_NEED(*fix, error);
+    return RSDK_OK;
 }
 
 /* ---- problems ---- */

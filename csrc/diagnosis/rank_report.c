@@ -71,20 +71,6 @@ static void add_member(rsdk_text *text, const char *before, const char *key, con
     rsdk_text_add_json(text, value);
 }
 
-static rsdk_status add_node(rsdk_text *text, const rsdk_rank *rank, const char *const *environment, rsdk_arena *arena,
-                            rsdk_error *error) {
-    rsdk_text_add(text, ",\n  \"node\": {");
-    add_member(text, "", "host", rank->system.nodename);
-    add_member(text, ", ", "name", rank->node);
-    add_member(text, ", ", "task", rank->task);
-    add_member(text, ", ", "tasks", rank->tasks);
-    add_member(text, ", ", "kernel", rank->system.release);
-    rsdk_text_add(text, ",\n    \"environment\": ");
-    RSDK_TRY(add_environment(text, environment, arena, error));
-    rsdk_text_add(text, "}");
-    return RSDK_OK;
-}
-
 static rsdk_status add_libraries(rsdk_text *text, const rsdk_loaded *loaded, rsdk_arena *arena, rsdk_error *error) {
     rsdk_loaded_file *files = NULL;
     size_t count = 0;
@@ -130,18 +116,6 @@ static rsdk_status add_problems(rsdk_text *text, rsdk_sdk *sdk, const rsdk_error
     return RSDK_OK;
 }
 
-static rsdk_status compose(rsdk_text *text, const rsdk_report_options *options, const rsdk_rank *rank, rsdk_sdk *sdk,
-                           const rsdk_loaded *loaded, const rsdk_error *failure, rsdk_arena *arena, rsdk_error *error) {
-    rsdk_text_add(text, "{\n  \"schema\": %s,\n  \"of\": \"rank\"", schema);
-    add_member(text, ",\n  ", "version", sdk != NULL ? rsdk_sdk_version(sdk) : NULL);
-    rsdk_text_add(text, ",\n  \"microseconds\": %.0f", seconds_of(loaded) * 1e6); /* no point of the locale */
-    RSDK_TRY(add_node(text, rank, options->environment, arena, error));
-    RSDK_TRY(add_libraries(text, loaded, arena, error));
-    RSDK_TRY(add_problems(text, sdk, failure, error));
-    rsdk_text_add(text, "\n}\n");
-    return text->failed ? rsdk_fail_no_memory(error) : RSDK_OK;
-}
-
 /* ---- the file ---- */
 
 static rsdk_status write_report(const rsdk_report_options *options, rsdk_sdk *sdk, const rsdk_loaded *loaded,
@@ -150,7 +124,22 @@ static rsdk_status write_report(const rsdk_report_options *options, rsdk_sdk *sd
     const char *path = NULL;
     rsdk_rank_read(options->environment, &rank);
     RSDK_TRY(rsdk_rank_fill_in(&rank, options->file, arena, &path, error));
-    RSDK_TRY(compose(text, options, &rank, sdk, loaded, failure, arena, error));
+    rsdk_text_add(text, "{\n  \"schema\": %s,\n  \"of\": \"rank\"", schema);
+    add_member(text, ",\n  ", "version", sdk != NULL ? rsdk_sdk_version(sdk) : NULL);
+    rsdk_text_add(text, ",\n  \"microseconds\": %.0f", seconds_of(loaded) * 1e6); /* no point of the locale */
+    rsdk_text_add(text, ",\n  \"node\": {");
+    add_member(text, "", "host", rank.system.nodename);
+    add_member(text, ", ", "name", rank.node);
+    add_member(text, ", ", "task", rank.task);
+    add_member(text, ", ", "tasks", rank.tasks);
+    add_member(text, ", ", "kernel", rank.system.release);
+    rsdk_text_add(text, ",\n    \"environment\": ");
+    RSDK_TRY(add_environment(text, options->environment, arena, error));
+    rsdk_text_add(text, "}");
+    RSDK_TRY(add_libraries(text, loaded, arena, error));
+    RSDK_TRY(add_problems(text, sdk, failure, error));
+    rsdk_text_add(text, "\n}\n");
+    RSDK_TRY(text->failed ? rsdk_fail_no_memory(error) : RSDK_OK);
     return rsdk_new_file_write(path, text->data, text->length, error);
 }
 
