@@ -95,12 +95,8 @@ static const char *const allocator_names[] = {"malloc",       "free",     "callo
                                               "valloc",       "pvalloc",  "cfree",         "malloc_usable_size"};
 static const char *const allocator_prefixes[] = {"_Znw", "_Zna", "_Zdl", "_Zda"};
 
-static const char *name_of_file(const rsdk_linker_object *object) {
-    return object->file.soname != NULL ? object->file.soname : rsdk_path_name(object->path);
-}
-
 static bool is_of(const rsdk_linker_object *object, const char *const *libraries, size_t count) {
-    const char *name = name_of_file(object);
+    const char *name = object->file.soname != NULL ? object->file.soname : rsdk_path_name(object->path);
     size_t length = rsdk_soname_linker_name_length(name);
     for (size_t i = 0; i < count; i++) {
         if (strlen(libraries[i]) == length && strncmp(name, libraries[i], length) == 0) {
@@ -118,17 +114,6 @@ static bool is_mangled(const char *name) {
 
 static const ElfW(Sym) * symbol_of(const rsdk_binding_judge *judge, rsdk_definition definition) {
     return &rsdk_linker_state_at(judge->state, definition.object)->symbols.symbols[definition.symbol];
-}
-
-static bool is_defined(const rsdk_linker_object *object, uint32_t symbol) {
-    return object->symbols.symbols[symbol].st_shndx != SHN_UNDEF;
-}
-
-static rsdk_status closure_of(rsdk_binding_judge *judge, size_t object, const rsdk_object_list **closure,
-                              rsdk_error *error) {
-    *closure = &judge->closures[object];
-    return (*closure)->count > 0 ? RSDK_OK
-                                 : rsdk_linker_state_closure(judge->state, object, &judge->closures[object], error);
 }
 
 static bool has(const rsdk_object_list *list, size_t object) {
@@ -261,10 +246,12 @@ rsdk_status rsdk_binding_judge_reference(rsdk_binding_judge *judge, size_t from,
     if (to.object == from || kind == RSDK_ELF_REFERENCE_COPY) {
         return RSDK_OK;
     }
-    if (is_defined(object, symbol)) {
+    if (object->symbols.symbols[symbol].st_shndx != SHN_UNDEF) {
         *instead = (rsdk_definition){.object = from, .symbol = symbol};
     } else {
-        RSDK_TRY(closure_of(judge, from, &closure, error));
+        closure = &judge->closures[from];
+        RSDK_TRY(closure->count > 0 ? RSDK_OK
+                                    : rsdk_linker_state_closure(judge->state, from, &judge->closures[from], error));
         const rsdk_elf_wanted wanted =
             rsdk_elf_dynsym_wanted(name, rsdk_elf_dynsym_version(&object->symbols, symbol), kind);
         if (has(closure, to.object) || !rsdk_symbol_lookup_in(judge->state, closure, &wanted, instead)) {

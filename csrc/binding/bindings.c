@@ -70,30 +70,6 @@ static rsdk_status follow_opening(rsdk_bindings *b, const rsdk_linker_opening *o
     return is_global ? rsdk_linker_state_promote(&b->state, root, error) : RSDK_OK;
 }
 
-/* Follow a step as the preloader carries it out. */
-static rsdk_status follow_step(rsdk_bindings *b, const rsdk_planned_step *step, rsdk_error *error) {
-    const int mode = rsdk_planned_step_mode(step);
-    const rsdk_linker_opening library = {.path = step->view.location.path, .mode = mode};
-    const rsdk_linker_opening anchor = {.needed = &step->anchor_names, .mode = mode};
-    if (step->view.method == RSDK_STEP_ANCHOR) {
-        RSDK_TRY(follow_opening(b, &anchor, error));
-    }
-    return follow_opening(b, &library, error);
-}
-
-static rsdk_status follow_all(rsdk_bindings *b, const rsdk_opening *openings, size_t opening_count, rsdk_error *error) {
-    for (size_t i = 0; b->plan != NULL && i < b->plan->steps.count; i++) {
-        RSDK_TRY(follow_step(b, &b->plan->steps.items[i], error));
-    }
-    for (size_t i = 0; i < opening_count; i++) {
-        const rsdk_linker_opening opening = {.path = rsdk_arena_copy(&b->arena, openings[i].path),
-                                             .mode = openings[i].mode};
-        RSDK_NEED(opening.path, error);
-        RSDK_TRY(follow_opening(b, &opening, error));
-    }
-    return RSDK_OK;
-}
-
 /* ---- what a process has bound ---- */
 
 /* Judge the content of a reference's slot. False: nothing can be said. */
@@ -154,18 +130,6 @@ static rsdk_status read_process(rsdk_bindings *b, pid_t pid, rsdk_process_memory
     RSDK_TRY(rsdk_binding_judge_init(&b->state, ld_preload, &b->judge, error));
     for (size_t i = 0; i < b->map->objects.count; i++) {
         RSDK_TRY(read_object(b, memory, i, error));
-    }
-    return RSDK_OK;
-}
-
-/* ---- judging ---- */
-
-static rsdk_status judge_records(rsdk_bindings *b, const char *ld_preload, rsdk_error *error) {
-    RSDK_TRY(rsdk_binding_judge_init(&b->state, ld_preload, &b->judge, error));
-    for (size_t i = 0; i < b->records.count; i++) {
-        record *bound = &b->records.items[i];
-        RSDK_TRY(rsdk_binding_judge_reference(&b->judge, bound->from.object, bound->from.symbol, bound->kind, bound->to,
-                                              &bound->instead, &bound->verdict, error));
     }
     return RSDK_OK;
 }
@@ -256,8 +220,28 @@ static rsdk_status take_linker(rsdk_bindings *b, rsdk_sdk *sdk, const rsdk_load_
 static rsdk_status foresee(rsdk_bindings *b, const rsdk_load_options *options, const rsdk_opening *openings,
                            size_t opening_count, rsdk_error *error) {
     b->lookup.state = &b->state;
-    RSDK_TRY(follow_all(b, openings, opening_count, error));
-    RSDK_TRY(judge_records(b, options != NULL ? options->ld_preload : NULL, error));
+    for (size_t i = 0; b->plan != NULL && i < b->plan->steps.count; i++) {
+        const rsdk_planned_step *step = &b->plan->steps.items[i];
+        const int mode = rsdk_planned_step_mode(step);
+        const rsdk_linker_opening library = {.path = step->view.location.path, .mode = mode};
+        const rsdk_linker_opening anchor = {.needed = &step->anchor_names, .mode = mode};
+        if (step->view.method == RSDK_STEP_ANCHOR) {
+            RSDK_TRY(follow_opening(b, &anchor, error));
+        }
+        RSDK_TRY(follow_opening(b, &library, error));
+    }
+    for (size_t i = 0; i < opening_count; i++) {
+        const rsdk_linker_opening opening = {.path = rsdk_arena_copy(&b->arena, openings[i].path),
+                                             .mode = openings[i].mode};
+        RSDK_NEED(opening.path, error);
+        RSDK_TRY(follow_opening(b, &opening, error));
+    }
+    RSDK_TRY(rsdk_binding_judge_init(&b->state, options != NULL ? options->ld_preload : NULL, &b->judge, error));
+    for (size_t i = 0; i < b->records.count; i++) {
+        record *bound = &b->records.items[i];
+        RSDK_TRY(rsdk_binding_judge_reference(&b->judge, bound->from.object, bound->from.symbol, bound->kind, bound->to,
+                                              &bound->instead, &bound->verdict, error));
+    }
     return count_pairs(b, error);
 }
 

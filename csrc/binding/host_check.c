@@ -107,37 +107,9 @@ static rsdk_status add_need(check *c, const char *needing, const rsdk_host_need 
     return need->place == RSDK_PLACE_BUNDLED ? RSDK_OK : rsdk_other_release_add(found, c->arena, &added, c->error);
 }
 
-/* Add the needs of a file. A file that brings a HIP of its own says nothing of the SDK. */
-static rsdk_status add_release(check *c, const rsdk_host_object *o, const rsdk_host_file *file,
-                               rsdk_other_release *found) {
-    for (size_t i = 0; file->own_hip == NULL && i < file->needs.count; i++) {
-        RSDK_TRY(add_need(c, o->path, &file->needs.items[i], found));
-    }
-    for (size_t i = 0; file->own_hip == NULL && i < file->unfound.count; i++) {
-        RSDK_TRY(add_need(c, file->unfound.items[i].needing, &file->unfound.items[i].need, found));
-    }
-    if (o->has_symbols) {
-        rsdk_other_release_add_versions(found, &o->symbols);
-    }
-    return RSDK_OK;
-}
-
 static void explain(const rsdk_other_release *release, rsdk_host_need *need) {
     if (need->place == RSDK_PLACE_NOWHERE && rsdk_other_release_explains(release, need->name)) {
         need->place = RSDK_PLACE_OTHER_RELEASE;
-    }
-}
-
-/* Explain needs by the other release. A library that is missing for this reason is no fault of its own. */
-static void explain_needs(rsdk_host_files *result) {
-    for (size_t i = 0; rsdk_other_release_is(&result->release) && i < result->list.count; i++) {
-        rsdk_host_file *file = &result->list.items[i];
-        for (size_t k = 0; k < file->needs.count; k++) {
-            explain(&result->release, &file->needs.items[k]);
-        }
-        for (size_t k = 0; k < file->unfound.count; k++) {
-            explain(&result->release, &file->unfound.items[k].need);
-        }
     }
 }
 
@@ -408,19 +380,6 @@ static rsdk_status load_noted(check *c, const char *path, rsdk_strings *loaded, 
     return RSDK_OK;
 }
 
-/* Load libraries with the symbols that a file lacks, and that no version binds to a library. */
-static rsdk_status load_definers(check *c, const rsdk_host_file *file, rsdk_strings *loaded, bool *is_more) {
-    for (size_t i = 0; file->unfound.count == 0 && i < file->lacks.list.count; i++) {
-        const rsdk_host_lack *lack = &file->lacks.list.items[i];
-        const char *path = NULL;
-        if (lack->name != NULL && lack->library == NULL) {
-            RSDK_TRY(find_definer(c, lack->name, true, &path));
-            RSDK_TRY(load_noted(c, path, loaded, is_more));
-        }
-    }
-    return RSDK_OK;
-}
-
 /* Load libraries that files do not find, and those with symbols that they lack. */
 static rsdk_status load_unfound(check *c, const rsdk_host_file *file, rsdk_host_files *result, bool *is_more) {
     for (size_t i = 0; i < file->unfound.count; i++) {
@@ -428,7 +387,16 @@ static rsdk_status load_unfound(check *c, const rsdk_host_file *file, rsdk_host_
         RSDK_TRY(find_to_load(c, file->unfound.items[i].need.name, false, &path));
         RSDK_TRY(load_noted(c, path, &result->preloaded, is_more));
     }
-    return load_definers(c, file, &result->preloaded, is_more);
+    /* Load libraries with the symbols that a file lacks, and that no version binds to a library. */
+    for (size_t i = 0; file->unfound.count == 0 && i < file->lacks.list.count; i++) {
+        const rsdk_host_lack *lack = &file->lacks.list.items[i];
+        const char *path = NULL;
+        if (lack->name != NULL && lack->library == NULL) {
+            RSDK_TRY(find_definer(c, lack->name, true, &path));
+            RSDK_TRY(load_noted(c, path, &result->preloaded, is_more));
+        }
+    }
+    return RSDK_OK;
 }
 
 /* The rows of files that do not load by themselves, in another process. */
@@ -494,14 +462,6 @@ static rsdk_status take(check *c, const retried *again, rsdk_aid aid, rsdk_host_
     return RSDK_OK;
 }
 
-static void note_served(rsdk_host_file *file) {
-    const rsdk_host_outcome best = *best_of(file);
-    for (size_t i = 0; i < RSDK_AID_COUNT; i++) {
-        file->is_served[i] =
-            file->aided[i].is_known && compare(&file->aided[i], &best) == 0 && compare(&best, &file->alone) < 0;
-    }
-}
-
 /* Try the files in a process in which rocm_sdk has loaded the libraries that they do not find. The process is asked
  * again with further libraries of the SDK that are needed then. *is_possible: all of these have shortnames. */
 static rsdk_status try_shortnames(check *c, rsdk_host_files *result, retried *again, bool *is_possible) {
@@ -528,17 +488,6 @@ static rsdk_status load_needed(void *context, const char *name, rsdk_error *erro
     (void)error; /* c->error */
     RSDK_TRY(find_to_load(c, name, true, &path));
     return path != NULL ? load_of_sdk(c, path, true) : RSDK_OK;
-}
-
-/* Try the files in a process in which preload_for has loaded all libraries that the files need and the SDK has, even if
- * they find them. */
-static rsdk_status try_files(check *c, retried *again) {
-    RSDK_TRY(start_process(c));
-    c->process.load_first = load_needed;
-    c->process.context = c;
-    RSDK_TRY(retry(c, again));
-    c->process.load_first = NULL;
-    return retry(c, again);
 }
 
 /* Try the files in a process that was started with the directories of the SDK. */
@@ -581,20 +530,6 @@ static rsdk_status find_outside_hips(check *c, rsdk_host_files *result) {
     return RSDK_OK;
 }
 
-/* Name the libraries of the SDK that have what files lack. */
-static rsdk_status name_definers(check *c, rsdk_host_files *result) {
-    for (size_t i = 0; i < result->list.count; i++) {
-        rsdk_host_lacks *lacks = &result->list.items[i].lacks;
-        for (size_t k = 0; k < lacks->list.count; k++) {
-            rsdk_host_lack *lack = &lacks->list.items[k];
-            if (lack->name != NULL && lack->library == NULL) {
-                RSDK_TRY(find_definer(c, lack->name, false, &lack->definer));
-            }
-        }
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status try_with_sdk(check *c, rsdk_host_files *result) {
     retried by_shortnames = {0}, by_files = {0}, by_run = {0};
     bool is_possible = false;
@@ -607,15 +542,36 @@ static rsdk_status try_with_sdk(check *c, rsdk_host_files *result) {
         RSDK_TRY(try_shortnames(c, result, &by_shortnames, &is_possible));
         RSDK_TRY(is_possible ? take(c, &by_shortnames, RSDK_AID_SHORTNAMES, result) : RSDK_OK);
         RSDK_TRY(list_failing(c, result, false, &by_files));
-        RSDK_TRY(try_files(c, &by_files));
+        /* Try the files in a process in which preload_for has loaded all libraries that the files need and the SDK has,
+         * even if they find them. */
+        RSDK_TRY(start_process(c));
+        c->process.load_first = load_needed;
+        c->process.context = c;
+        RSDK_TRY(retry(c, &by_files));
+        c->process.load_first = NULL;
+        RSDK_TRY(retry(c, &by_files));
         RSDK_TRY(take(c, &by_files, RSDK_AID_FILES, result));
     }
     RSDK_TRY(try_run(c, &by_run));
     RSDK_TRY(take(c, &by_run, RSDK_AID_RUN, result));
     for (size_t i = 0; i < result->list.count; i++) {
-        note_served(&result->list.items[i]);
+        rsdk_host_file *file = &result->list.items[i];
+        const rsdk_host_outcome best = *best_of(file);
+        for (size_t k = 0; k < RSDK_AID_COUNT; k++) {
+            file->is_served[k] =
+                file->aided[k].is_known && compare(&file->aided[k], &best) == 0 && compare(&best, &file->alone) < 0;
+        }
     }
-    return name_definers(c, result);
+    for (size_t i = 0; i < result->list.count; i++) {
+        rsdk_host_lacks *lacks = &result->list.items[i].lacks;
+        for (size_t k = 0; k < lacks->list.count; k++) {
+            rsdk_host_lack *lack = &lacks->list.items[k];
+            if (lack->name != NULL && lack->library == NULL) {
+                RSDK_TRY(find_definer(c, lack->name, false, &lack->definer));
+            }
+        }
+    }
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
@@ -629,9 +585,29 @@ rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena,
     for (size_t i = 0; i < result->list.count; i++) {
         rsdk_host_object *o = NULL;
         RSDK_TRY(rsdk_host_objects_find(&c.objects, result->list.items[i].path, &o, error));
-        RSDK_TRY(add_release(&c, o, &result->list.items[i], &result->release));
+        /* Add the needs of a file. A file that brings a HIP of its own says nothing of the SDK. */
+        const rsdk_host_file *file = &result->list.items[i];
+        rsdk_other_release *found = &result->release;
+        for (size_t j = 0; file->own_hip == NULL && j < file->needs.count; j++) {
+            RSDK_TRY(add_need(&c, o->path, &file->needs.items[j], found));
+        }
+        for (size_t j = 0; file->own_hip == NULL && j < file->unfound.count; j++) {
+            RSDK_TRY(add_need(&c, file->unfound.items[j].needing, &file->unfound.items[j].need, found));
+        }
+        if (o->has_symbols) {
+            rsdk_other_release_add_versions(found, &o->symbols);
+        }
     }
-    explain_needs(result);
+    /* A library that is missing because of the other release is no fault of its own. */
+    for (size_t i = 0; rsdk_other_release_is(&result->release) && i < result->list.count; i++) {
+        rsdk_host_file *file = &result->list.items[i];
+        for (size_t k = 0; k < file->needs.count; k++) {
+            explain(&result->release, &file->needs.items[k]);
+        }
+        for (size_t k = 0; k < file->unfound.count; k++) {
+            explain(&result->release, &file->unfound.items[k].need);
+        }
+    }
     if (!needs_rocm(result)) {
         RSDK_TRY(find_opened(&c, result));
     }

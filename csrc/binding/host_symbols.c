@@ -169,28 +169,6 @@ static rsdk_status settle(rsdk_trial_process *process, rsdk_host_object *o, rsdk
     return RSDK_OK;
 }
 
-static rsdk_status find_absent_of_member(rsdk_trial_process *process, const scope *in, rsdk_host_object *o,
-                                         rsdk_host_lacks *lacks, rsdk_error *error) {
-    RSDK_TRY(settle(process, o, error));
-    for (size_t i = 0; i < o->undefined.count; i++) {
-        if (is_absent(in, o, o->undefined.items[i], &lacks->borrowed)) {
-            RSDK_TRY(add_symbol(in->trial, o, o->undefined.items[i], lacks, error));
-        }
-    }
-    return RSDK_OK;
-}
-
-static rsdk_status find_absent_below(rsdk_trial_process *process, const scope *in, rsdk_host_lacks *lacks,
-                                     rsdk_error *error) {
-    for (size_t i = 1; i < in->trial->members.count; i++) {
-        rsdk_host_object *o = in->trial->members.items[i]->object;
-        if (!o->is_system) {
-            RSDK_TRY(find_absent_of_member(process, in, o, lacks, error));
-        }
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_host_symbols_find_absent(rsdk_trial_process *process, const rsdk_link_trial *trial,
                                           rsdk_host_lacks *lacks, rsdk_error *error) {
     scope in;
@@ -212,7 +190,17 @@ rsdk_status rsdk_host_symbols_find_absent(rsdk_trial_process *process, const rsd
         }
     }
     if (has_versions && trial->is_whole) {
-        RSDK_TRY(find_absent_below(process, &in, lacks, error));
+        for (size_t i = 1; i < in.trial->members.count; i++) {
+            rsdk_host_object *o = in.trial->members.items[i]->object;
+            if (!o->is_system) {
+                RSDK_TRY(settle(process, o, error));
+                for (size_t k = 0; k < o->undefined.count; k++) {
+                    if (is_absent(&in, o, o->undefined.items[k], &lacks->borrowed)) {
+                        RSDK_TRY(add_symbol(in.trial, o, o->undefined.items[k], lacks, error));
+                    }
+                }
+            }
+        }
     }
     return RSDK_OK;
 }

@@ -204,17 +204,6 @@ static rsdk_status follow(rsdk_link_trial *trial, const rsdk_trial_member *by, c
     return is_optional ? RSDK_OK : add_unfound(trial, by, name, NULL, RSDK_NO_CODE, error);
 }
 
-static rsdk_status follow_all(rsdk_link_trial *trial, const rsdk_trial_member *by, rsdk_error *error) {
-    const rsdk_elf_file *file = &by->object->file;
-    for (size_t i = 0; i < file->filtees.count; i++) {
-        RSDK_TRY(follow(trial, by, file->filtees.items[i].name, file->filtees.items[i].is_optional, error));
-    }
-    for (size_t i = 0; i < file->needed.count && i < NEEDS_LIMIT; i++) {
-        RSDK_TRY(follow(trial, by, file->needed.items[i], false, error));
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_link_trial_run(rsdk_trial_process *process, rsdk_host_object *root, rsdk_link_trial *result,
                                 rsdk_error *error) {
     const rsdk_strings none = {0};
@@ -225,7 +214,14 @@ rsdk_status rsdk_link_trial_run(rsdk_trial_process *process, rsdk_host_object *r
     process->search->program_rpath = root->file.is_program ? none : process->program_rpath;
     RSDK_TRY(add_member(result, root, NULL, RSDK_RULE_NONE, NULL, error));
     for (size_t i = 0; i < result->members.count; i++) {
-        RSDK_TRY(follow_all(result, result->members.items[i], error));
+        const rsdk_trial_member *by = result->members.items[i];
+        const rsdk_elf_file *file = &by->object->file;
+        for (size_t k = 0; k < file->filtees.count; k++) {
+            RSDK_TRY(follow(result, by, file->filtees.items[k].name, file->filtees.items[k].is_optional, error));
+        }
+        for (size_t k = 0; k < file->needed.count && k < NEEDS_LIMIT; k++) {
+            RSDK_TRY(follow(result, by, file->needed.items[k], false, error));
+        }
     }
     return RSDK_OK;
 }

@@ -45,31 +45,6 @@ static rsdk_status identify(rsdk_linker_state *state, const rsdk_linker_object *
                                index, error);
 }
 
-/* Return where the addresses of a file begin, which is mapped by whole pages. */
-static uintptr_t base_of(const rsdk_linker_object *object) {
-    uintptr_t first = object->symbols.start;
-    return object->mapped->start - (first - first % (uintptr_t)sysconf(_SC_PAGESIZE));
-}
-
-/* Find where the file of an object can be read: another process may see another root. NULL: nowhere. */
-static rsdk_status file_path_of(const rsdk_linker_state *state, pid_t pid, const char *path, const char **file_path,
-                                rsdk_error *error) {
-    *file_path = path[0] == '\0' ? "/proc/self/exe" : path;
-    if (pid != 0) {
-        *file_path = rsdk_arena_format(state->arena, "/proc/%ld/root%s", (long)pid, path);
-        RSDK_NEED(*file_path, error);
-    }
-    return RSDK_OK;
-}
-
-static rsdk_status program_path(const rsdk_linker_state *state, const char **path, rsdk_error *error) {
-    char text[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", text, sizeof text);
-    *path = rsdk_arena_copy_bytes(state->arena, text, length > 0 ? (size_t)length : 0);
-    RSDK_NEED(*path, error);
-    return RSDK_OK;
-}
-
 /* Read a file. A file that the inventory has read is not opened again. */
 static rsdk_status read_file(const rsdk_linker_state *state, const char *path, bool wants_references,
                              rsdk_linker_object *object, rsdk_error *error) {
@@ -96,10 +71,19 @@ static rsdk_status add_mapped(rsdk_linker_state *state, pid_t pid, const rsdk_ma
     rsdk_linker_object *object = rsdk_arena_alloc(state->arena, 1, sizeof *object);
     RSDK_NEED(object, error);
     object->mapped = mapped;
-    RSDK_TRY(file_path_of(state, pid, mapped->path, &file_path, error));
+    /* Find where the file of an object can be read: another process may see another root. NULL: nowhere. */
+    const char *path = mapped->path;
+    file_path = path[0] == '\0' ? "/proc/self/exe" : path;
+    if (pid != 0) {
+        file_path = rsdk_arena_format(state->arena, "/proc/%ld/root%s", (long)pid, path);
+        RSDK_NEED(file_path, error);
+    }
     object->path = mapped->path;
     if (mapped->path[0] == '\0') {
-        RSDK_TRY(program_path(state, &object->path, error));
+        char text[PATH_MAX];
+        ssize_t length = readlink("/proc/self/exe", text, sizeof text);
+        object->path = rsdk_arena_copy_bytes(state->arena, text, length > 0 ? (size_t)length : 0);
+        RSDK_NEED(object->path, error);
     }
     rsdk_status status = rsdk_memory_object_has_path(mapped->path)
                              ? RSDK_FILE_NOT_FOUND
@@ -112,7 +96,8 @@ static rsdk_status add_mapped(rsdk_linker_state *state, pid_t pid, const rsdk_ma
         object->file = (rsdk_elf_file){.path = object->path, .soname = mapped->soname};
         object->symbols = (rsdk_elf_dynsym){.is_known = false};
     }
-    object->base = base_of(object);
+    uintptr_t first = object->symbols.start;
+    object->base = object->mapped->start - (first - first % (uintptr_t)sysconf(_SC_PAGESIZE));
     RSDK_TRY(add_object(state, object, &index, error));
     return status == RSDK_OK ? identify(state, object, index, error) : RSDK_OK;
 }
@@ -433,7 +418,13 @@ static rsdk_status mark_start(rsdk_linker_state *state, rsdk_error *error) {
     return RSDK_OK;
 }
 
-static rsdk_status take_global_scope(rsdk_linker_state *state, rsdk_error *error) {
+rsdk_status rsdk_linker_state_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
+                                   const rsdk_inventory *inventory, rsdk_linker_state *state, rsdk_error *error) {
+    *state = (rsdk_linker_state){.arena = arena, .map = map, .search = search, .inventory = inventory};
+    state->program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+    for (size_t i = 0; i < map->objects.count; i++) {
+        RSDK_TRY(add_mapped(state, 0, &map->objects.items[i], error));
+    }
     RSDK_TRY(mark_start(state, error));
     for (size_t i = 0; i < state->objects.count; i++) {
         rsdk_linker_object *object = rsdk_linker_state_at(state, i);
@@ -443,16 +434,6 @@ static rsdk_status take_global_scope(rsdk_linker_state *state, rsdk_error *error
         }
     }
     return RSDK_OK;
-}
-
-rsdk_status rsdk_linker_state_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
-                                   const rsdk_inventory *inventory, rsdk_linker_state *state, rsdk_error *error) {
-    *state = (rsdk_linker_state){.arena = arena, .map = map, .search = search, .inventory = inventory};
-    state->program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
-    for (size_t i = 0; i < map->objects.count; i++) {
-        RSDK_TRY(add_mapped(state, 0, &map->objects.items[i], error));
-    }
-    return take_global_scope(state, error);
 }
 
 rsdk_status rsdk_linker_state_of_process(pid_t pid, rsdk_arena *arena, const rsdk_link_map *map,

@@ -208,11 +208,27 @@ static rsdk_status take_uniques_of(rsdk_symbol_lookup *lookup, size_t index, sur
     return RSDK_OK;
 }
 
-/* Take the protected definitions. A protected definition was looked for in all scopes, too, when its file was
- * relocated: in the objects that were loaded before. */
-static rsdk_status take_protected(rsdk_symbol_lookup *lookup, const survey *s, rsdk_error *error) {
-    for (size_t i = s->protected.count; i-- > 0;) { /* backwards: from the first that was loaded */
-        rsdk_definition own = s->protected.items[i], found;
+static rsdk_status take_uniques_of_objects(rsdk_symbol_lookup *lookup, rsdk_error *error) {
+    const size_t count = lookup->state->map->objects.count;
+    survey s = {.protected = {0}};
+    for (size_t i = 0; i < count; i++) {
+        const rsdk_elf_dynsym *symbols = &rsdk_linker_state_at(lookup->state, i)->symbols;
+        for (uint32_t k = 0; symbols->is_known && k < symbols->count; k++) {
+            const char *name = rsdk_elf_dynsym_name(symbols, k);
+            if (is_unique(&symbols->symbols[k])) {
+                RSDK_TRY(rsdk_name_table_set(&s.names, lookup->state->arena, name, strlen(name), k, error));
+            }
+        }
+    }
+    for (size_t i = count; s.names.count > 0 && i-- > 0;) { /* the program is relocated last */
+        if (rsdk_linker_state_at(lookup->state, i)->symbols.is_known) {
+            RSDK_TRY(take_uniques_of(lookup, i, &s, error));
+        }
+    }
+    /* Take the protected definitions. A protected definition was looked for in all scopes, too, when its file was
+     * relocated: in the objects that were loaded before. */
+    for (size_t i = s.protected.count; i-- > 0;) { /* backwards: from the first that was loaded */
+        rsdk_definition own = s.protected.items[i], found;
         const rsdk_elf_dynsym *symbols = &rsdk_linker_state_at(lookup->state, own.object)->symbols;
         const rsdk_elf_wanted wanted =
             rsdk_elf_dynsym_wanted(rsdk_elf_dynsym_name(symbols, own.symbol),
@@ -222,31 +238,6 @@ static rsdk_status take_protected(rsdk_symbol_lookup *lookup, const survey *s, r
         RSDK_TRY(note_unique(lookup, wanted.name, is_found ? found : own, error));
     }
     return RSDK_OK;
-}
-
-static rsdk_status take_unique_names(const rsdk_symbol_lookup *lookup, const rsdk_elf_dynsym *symbols,
-                                     rsdk_name_table *names, rsdk_error *error) {
-    for (uint32_t i = 0; symbols->is_known && i < symbols->count; i++) {
-        const char *name = rsdk_elf_dynsym_name(symbols, i);
-        if (is_unique(&symbols->symbols[i])) {
-            RSDK_TRY(rsdk_name_table_set(names, lookup->state->arena, name, strlen(name), i, error));
-        }
-    }
-    return RSDK_OK;
-}
-
-static rsdk_status take_uniques_of_objects(rsdk_symbol_lookup *lookup, rsdk_error *error) {
-    const size_t count = lookup->state->map->objects.count;
-    survey s = {.protected = {0}};
-    for (size_t i = 0; i < count; i++) {
-        RSDK_TRY(take_unique_names(lookup, &rsdk_linker_state_at(lookup->state, i)->symbols, &s.names, error));
-    }
-    for (size_t i = count; s.names.count > 0 && i-- > 0;) { /* the program is relocated last */
-        if (rsdk_linker_state_at(lookup->state, i)->symbols.is_known) {
-            RSDK_TRY(take_uniques_of(lookup, i, &s, error));
-        }
-    }
-    return take_protected(lookup, &s, error);
 }
 
 /* Take the unique symbols of the loaded objects. Where the process does not let itself be read, the first lookup that
@@ -261,9 +252,19 @@ static rsdk_status take_loaded_uniques(rsdk_symbol_lookup *lookup, rsdk_error *e
     return status;
 }
 
-/* Take a unique symbol, which belongs to the first lookup that found it, whatever scope comes later. */
-static rsdk_status take_unique(rsdk_symbol_lookup *lookup, const char *name, rsdk_definition *found,
-                               rsdk_error *error) {
+/* ---- one reference ---- */
+
+static rsdk_status look_up(rsdk_symbol_lookup *lookup, size_t object, const rsdk_elf_wanted *wanted,
+                           rsdk_definition *found, rsdk_error *error) {
+    if (!look_in_scopes(lookup->state, object, wanted, found)) {
+        found->object = RSDK_NO_OBJECT;
+        return RSDK_OK;
+    }
+    if (!is_unique(symbol_of(lookup->state, *found))) {
+        return RSDK_OK;
+    }
+    /* Take a unique symbol, which belongs to the first lookup that found it, whatever scope comes later. */
+    const char *name = wanted->name;
     size_t there = 0;
     if (!lookup->has_loaded_uniques) {
         RSDK_TRY(take_loaded_uniques(lookup, error));
@@ -274,24 +275,20 @@ static rsdk_status take_unique(rsdk_symbol_lookup *lookup, const char *name, rsd
     return RSDK_OK;
 }
 
-/* ---- one reference ---- */
-
-static rsdk_status look_up(rsdk_symbol_lookup *lookup, size_t object, const rsdk_elf_wanted *wanted,
-                           rsdk_definition *found, rsdk_error *error) {
-    if (!look_in_scopes(lookup->state, object, wanted, found)) {
-        found->object = RSDK_NO_OBJECT;
+rsdk_status rsdk_symbol_lookup_bind(rsdk_symbol_lookup *lookup, size_t object, uint32_t symbol,
+                                    rsdk_elf_reference_kind kind, rsdk_definition *found, rsdk_error *error) {
+    const rsdk_elf_dynsym *symbols = &rsdk_linker_state_at(lookup->state, object)->symbols;
+    const rsdk_elf_wanted wanted =
+        rsdk_elf_dynsym_wanted(rsdk_elf_dynsym_name(symbols, symbol), rsdk_elf_dynsym_version(symbols, symbol), kind);
+    RSDK_TRY(look_up(lookup, object, &wanted, found, error));
+    if (!is_protected(&symbols->symbols[symbol])) {
         return RSDK_OK;
     }
-    return is_unique(symbol_of(lookup->state, *found)) ? take_unique(lookup, wanted->name, found, error) : RSDK_OK;
-}
-
-/* Let an object's own protected definition answer its references, unless the program has an address for the function
- * that all must agree on. */
-static rsdk_status keep_protected(rsdk_symbol_lookup *lookup, size_t object, uint32_t symbol,
-                                  const rsdk_elf_wanted *wanted, rsdk_definition *found, rsdk_error *error) {
+    /* Let an object's own protected definition answer its references, unless the program has an address for the
+     * function that all must agree on. */
     rsdk_definition defined = *found;
-    rsdk_elf_wanted definition = *wanted;
-    if (wanted->kind != RSDK_ELF_REFERENCE_CALL) {
+    rsdk_elf_wanted definition = wanted;
+    if (wanted.kind != RSDK_ELF_REFERENCE_CALL) {
         definition.kind = RSDK_ELF_REFERENCE_CALL;
         RSDK_TRY(look_up(lookup, object, &definition, &defined, error));
     }
@@ -299,14 +296,4 @@ static rsdk_status keep_protected(rsdk_symbol_lookup *lookup, size_t object, uin
         *found = (rsdk_definition){.object = object, .symbol = symbol};
     }
     return RSDK_OK;
-}
-
-rsdk_status rsdk_symbol_lookup_bind(rsdk_symbol_lookup *lookup, size_t object, uint32_t symbol,
-                                    rsdk_elf_reference_kind kind, rsdk_definition *found, rsdk_error *error) {
-    const rsdk_elf_dynsym *symbols = &rsdk_linker_state_at(lookup->state, object)->symbols;
-    const rsdk_elf_wanted wanted =
-        rsdk_elf_dynsym_wanted(rsdk_elf_dynsym_name(symbols, symbol), rsdk_elf_dynsym_version(symbols, symbol), kind);
-    RSDK_TRY(look_up(lookup, object, &wanted, found, error));
-    return is_protected(&symbols->symbols[symbol]) ? keep_protected(lookup, object, symbol, &wanted, found, error)
-                                                   : RSDK_OK;
 }
