@@ -48,15 +48,6 @@ static rsdk_status add_subsets(rsdk_archive_search *search, const char *processo
     return RSDK_OK;
 }
 
-static rsdk_status list_wanted(rsdk_archive_search *search, const char *gpu, wanted *names) {
-    const char *processor = rsdk_arena_copy_bytes(search->arena, gpu, strcspn(gpu, ":"));
-    RSDK_NEED(processor, search->error);
-    const rsdk_target *target = rsdk_target_find(processor);
-    *names = (wanted){.count = 0};
-    RSDK_TRY(add_subsets(search, processor, gpu, names));
-    return target != NULL && target->generic != NULL ? add_subsets(search, target->generic, gpu, names) : RSDK_OK;
-}
-
 /* ---- archives ---- */
 
 /* Note an image. Images are called "lib/libx.so.1#0", in old archives without the number, which stand for all
@@ -212,7 +203,12 @@ rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *pa
         *found = (rsdk_found_kernels){.total = 1, .lack = RSDK_LACK_ARCHIVE, .path = "ROCM_KPACK_DISABLE"};
         return RSDK_OK;
     }
-    RSDK_TRY(list_wanted(search, gpu, &names));
+    const char *processor = rsdk_arena_copy_bytes(search->arena, gpu, strcspn(gpu, ":"));
+    RSDK_NEED(processor, search->error);
+    const rsdk_target *target = rsdk_target_find(processor);
+    names = (wanted){.count = 0};
+    RSDK_TRY(add_subsets(search, processor, gpu, &names));
+    RSDK_TRY(target != NULL && target->generic != NULL ? add_subsets(search, target->generic, gpu, &names) : RSDK_OK);
     RSDK_TRY(add_variable(search, search->only != NULL ? search->only : search->first, &names, &archives));
     for (size_t i = 0; i < kernels->search_path_count && search->only == NULL; i++) {
         RSDK_TRY(add_search_path(search, directory, kernels->search_paths[i], &names, &archives));

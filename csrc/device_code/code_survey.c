@@ -34,20 +34,6 @@ static rsdk_coverage_lack lack_of(rsdk_misfit misfit) {
     return lacks[misfit];
 }
 
-/* Add a file that the library needs on each GPU. */
-static void add_needed(rsdk_survey *s, const rsdk_surveyed_library *of) {
-    for (size_t i = 0; i < s->table.modes.count; i++) {
-        const rsdk_file_fit *fit = &s->fits[i];
-        rsdk_tally *t = &of->tallies[i];
-        if (fit->covered > 0) {
-            t->worst = t->covered == 0 || fit->worst < t->worst ? fit->worst : t->worst;
-        }
-        t->covered += fit->covered;
-        t->total += fit->total;
-        rsdk_tally_add_lack(t, lack_of(fit->misfit), NULL);
-    }
-}
-
 /* Add one of several files; a GPU takes the files with its target in their names. */
 static rsdk_status add_alternative(rsdk_survey *s, rsdk_surveyed_library *of, const rsdk_code_file *file) {
     const rsdk_compatibility *named = NULL; /* the fit of the target in the file's name; NULL: the name has none */
@@ -111,7 +97,16 @@ static rsdk_status take_code(rsdk_survey *s, const rsdk_code_file *file, const r
         if (file->target != NULL || file->kind == RSDK_CODE_FILE_LOOSE) {
             return add_alternative(s, of, file);
         }
-        add_needed(s, of);
+        for (size_t i = 0; i < s->table.modes.count; i++) {
+            const rsdk_file_fit *fit = &s->fits[i];
+            rsdk_tally *t = &of->tallies[i];
+            if (fit->covered > 0) {
+                t->worst = t->covered == 0 || fit->worst < t->worst ? fit->worst : t->worst;
+            }
+            t->covered += fit->covered;
+            t->total += fit->total;
+            rsdk_tally_add_lack(t, lack_of(fit->misfit), NULL);
+        }
     }
     return RSDK_OK;
 }

@@ -111,17 +111,6 @@ static int compare_addresses(const void *a, const void *b) {
     return *left < *right ? -1 : *left > *right;
 }
 
-static void sort_once(wrappers *w) {
-    size_t kept = 0;
-    qsort(w->addresses, w->count, sizeof *w->addresses, compare_addresses);
-    for (size_t i = 0; i < w->count; i++) {
-        if (kept == 0 || w->addresses[kept - 1] != w->addresses[i]) {
-            w->addresses[kept++] = w->addresses[i];
-        }
-    }
-    w->count = kept;
-}
-
 /* Read the words of the section as they are in memory. */
 static rsdk_status read_words(host *h, const rsdk_elf_section *section, uint64_t **words, size_t *count) {
     rsdk_extent extent;
@@ -162,7 +151,14 @@ static rsdk_status read_wrappers(host *h, const rsdk_elf_section *section, wrapp
             w->addresses[w->count++] = words[i + 1];
         }
     }
-    sort_once(w);
+    size_t kept = 0;
+    qsort(w->addresses, w->count, sizeof *w->addresses, compare_addresses);
+    for (size_t i = 0; i < w->count; i++) {
+        if (kept == 0 || w->addresses[kept - 1] != w->addresses[i]) {
+            w->addresses[kept++] = w->addresses[i];
+        }
+    }
+    w->count = kept;
     return RSDK_OK;
 }
 

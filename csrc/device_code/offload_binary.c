@@ -176,19 +176,6 @@ static rsdk_status list_record(rsdk_listing *listing, const record *r) {
     return RSDK_OK;
 }
 
-/* Check the rest, which is too short for a record and must be padding. */
-static rsdk_status check_rest(const rsdk_extent *rest, rsdk_error *error) {
-    unsigned char bytes[HEADER_SIZE];
-    size_t got = 0;
-    RSDK_TRY(rsdk_extent_read_some(rest, 0, bytes, sizeof bytes, &got, error));
-    for (size_t i = 0; i < got; i++) {
-        if (bytes[i] != 0) {
-            return rsdk_extent_damaged(rest, "a record of an offload binary ends too early", error);
-        }
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_offload_binary_list_all(rsdk_listing *listing, const rsdk_extent *extent) {
     uint64_t offset = 0;
     while (offset < extent->size && extent->size - offset >= HEADER_SIZE) {
@@ -202,5 +189,14 @@ rsdk_status rsdk_offload_binary_list_all(rsdk_listing *listing, const rsdk_exten
         offset += padding < extent->size - offset ? padding : extent->size - offset;
     }
     rsdk_extent rest = rsdk_extent_from(extent, offset);
-    return check_rest(&rest, listing->error);
+    /* The rest is too short for a record, and must be padding. */
+    unsigned char bytes[HEADER_SIZE];
+    size_t got = 0;
+    RSDK_TRY(rsdk_extent_read_some(&rest, 0, bytes, sizeof bytes, &got, listing->error));
+    for (size_t i = 0; i < got; i++) {
+        if (bytes[i] != 0) {
+            return rsdk_extent_damaged(&rest, "a record of an offload binary ends too early", listing->error);
+        }
+    }
+    return RSDK_OK;
 }

@@ -150,18 +150,14 @@ rsdk_status rsdk_survey_note_table(rsdk_survey *s, const rsdk_code_file *file) {
 
 /* ---- databases of performance ---- */
 
-static void take_database(const rsdk_survey *s, const rsdk_surveyed_library *of, const char *target) {
-    size_t length = strlen(target);
-    for (size_t i = 0; i < s->options->gpu_count; i++) {
-        const char *gpu = s->options->gpus[i];
-        bool is_same = strcspn(gpu, ":") == length && strncmp(target, gpu, length) == 0;
-        of->databases[i] = of->databases[i] || is_same;
-    }
-}
-
 rsdk_status rsdk_survey_take_database(rsdk_survey *s, const rsdk_code_file *file) {
     const rsdk_surveyed_library *of = rsdk_survey_library(s, file->library);
     RSDK_NEED(of, s->error);
-    take_database(s, of, file->target);
+    size_t length = strlen(file->target);
+    for (size_t i = 0; i < s->options->gpu_count; i++) {
+        const char *gpu = s->options->gpus[i];
+        bool is_same = strcspn(gpu, ":") == length && strncmp(file->target, gpu, length) == 0;
+        of->databases[i] = of->databases[i] || is_same;
+    }
     return RSDK_OK;
 }
