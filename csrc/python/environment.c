@@ -144,15 +144,6 @@ static void take_text(rsdk_environment *environment, const char *variable) {
     }
 }
 
-static void drop_empty_texts(rsdk_environment *environment) {
-    for (const text_row *row = texts; row < texts + TEXT_COUNT; row++) {
-        const char **text = text_of(environment, row);
-        if (!row->counts_empty && *text != NULL && **text == '\0') {
-            *text = NULL;
-        }
-    }
-}
-
 /* Return the bit of a letter. Names begin with capital letters: a bit for each. */
 static uint32_t bit_of(char letter) {
     return letter >= 'A' && letter <= 'Z' ? UINT32_C(1) << (letter - 'A') : 0;
@@ -180,7 +171,12 @@ int rsdk_environment_read(rsdk_environment *environment) {
             return -1;
         }
     }
-    drop_empty_texts(environment);
+    for (const text_row *row = texts; row < texts + TEXT_COUNT; row++) {
+        const char **text = text_of(environment, row);
+        if (!row->counts_empty && *text != NULL && **text == '\0') {
+            *text = NULL;
+        }
+    }
     environment->is_verbose = environment->verbose != NULL && strcmp(environment->verbose, "1") == 0;
     return 0;
 }

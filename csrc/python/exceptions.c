@@ -19,13 +19,6 @@ static const char *const exception_names[] = {
     [RSDK_LOAD_FAILED] = "LibraryLoadError",
 };
 
-static PyObject *class_named(const char *name) {
-    PyObject *errors = PyImport_ImportModule("rocm_sdk.errors");
-    PyObject *class = errors != NULL ? PyObject_GetAttrString(errors, name) : NULL;
-    Py_XDECREF(errors);
-    return class;
-}
-
 const char *rsdk_exceptions_class(rsdk_status status) {
     return exception_names[status];
 }
@@ -72,7 +65,9 @@ void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, r
     if (status == RSDK_NO_MEMORY) {
         PyErr_NoMemory();
     } else {
-        PyObject *class = class_named(class_name);
+        PyObject *errors = PyImport_ImportModule("rocm_sdk.errors");
+        PyObject *class = errors != NULL ? PyObject_GetAttrString(errors, class_name) : NULL;
+        Py_XDECREF(errors);
         PyObject *exception = class != NULL ? make_exception(class, error, &finding) : NULL;
         if (exception != NULL) {
             PyErr_SetObject(class, exception);

@@ -35,12 +35,6 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Look for faults that the loader would refuse, in all relocations. */
-static rsdk_status find_bad_tables(inspection *i, const rsdk_file *opened, rsdk_error *error) {
-    rsdk_status status = rsdk_elf_file_check_opened(opened, error);
-    return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
-}
-
 /* Inspect an open file. A file for another machine has one damage: its layout is not checked. */
 static rsdk_status inspect_opened(inspection *i, const rsdk_file *opened, rsdk_error *error) {
     RSDK_TRY(rsdk_elf_file_read_opened(opened, &i->arena, &i->facts.file, error));
@@ -48,7 +42,9 @@ static rsdk_status inspect_opened(inspection *i, const rsdk_file *opened, rsdk_e
         RSDK_TRY(take_damage(i, error));
     } else {
         RSDK_TRY(rsdk_elf_layout_find_damages(opened, &i->arena, &i->facts.damages, error));
-        RSDK_TRY(find_bad_tables(i, opened, error));
+        /* Look for faults that the loader would refuse, in all relocations. */
+        rsdk_status status = rsdk_elf_file_check_opened(opened, error);
+        RSDK_TRY(status == RSDK_BAD_ELF ? take_damage(i, error) : status);
     }
     rsdk_status status = rsdk_elf_sections_read_within(opened, 0, opened->size, &i->arena, &i->facts.sections, error);
     if (status == RSDK_OK && i->takes_names) {
