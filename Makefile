@@ -336,7 +336,7 @@ LIBS = $(call once,LIBS,$(PKGCONF) --libs libelf)
 CMOCKA = $(call once,CMOCKA,$(PKGCONF) --libs cmocka)
 
 LIBRARY := $(OUT)/librocm_sdk.a
-LIBRARY_SOURCES := $(filter-out csrc/programs/% csrc/python/%,$(sort $(wildcard csrc/*/*.c)))
+LIBRARY_SOURCES := $(filter-out csrc/programs/% csrc/python/%,$(sort $(wildcard csrc/*/*.c csrc/*/*/*.c)))
 PROGRAM_SOURCES := $(sort $(wildcard csrc/programs/*.c))
 PROGRAM_PARTS := $(sort $(wildcard csrc/programs/parts/*.c))
 BINDING_SOURCES := $(sort $(wildcard csrc/python/*.c))

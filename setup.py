@@ -265,7 +265,7 @@ class BuildExtension(build_ext):
 HEADERS = sorted(str(path) for path in CSRC.rglob("*.h"))
 PROGRAM = "csrc/programs/load_check.c"
 PROGRAM_PARTS = sorted(str(path) for path in (CSRC / "programs/parts").glob("*.c"))
-LIBRARY_SOURCES = sorted(str(path) for path in CSRC.glob("*/*.c") if path.parent.name not in NOT_OF_THE_LIBRARY)
+LIBRARY_SOURCES = sorted(str(path) for path in CSRC.rglob("*.c") if path.parts[1] not in NOT_OF_THE_LIBRARY)
 BINDING_SOURCES = sorted(str(path) for path in (CSRC / "python").glob("*.c"))
 INCLUDE_DIRS = ["csrc/include", "csrc"]
 

@@ -164,7 +164,7 @@ def _words_of(name: str) -> list[str]:
 
     Raise SystemExit if the C sources have no function or table with that name.
     """
-    for path in sorted((ROOT / "csrc").glob("*/*.c")):
+    for path in sorted((ROOT / "csrc").rglob("*.c")):
         text = path.read_text(encoding="utf-8")
         body = text.partition(f"\nconst char *{name}(")[2].partition("\n}\n")[0]
         returned = re.search(r"return .*?(\w+)\[", body)

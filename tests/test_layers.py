@@ -18,15 +18,14 @@ C_LAYERS = [
     {"base", "install", "programs"},
     {"elf", "gpu"},
     {"sdk"},
-    {"read_ahead"},
     {"device_code", "loader"},
     {"binding"},
     {"diagnosis"},
     {"python"},
 ]
 RANK = {directory: rank for rank, layer in enumerate(C_LAYERS) for directory in layer}
-# Directories that know nothing of some below them: what is said of GPU code needs no load, nor is it needed for one.
-C_APART = {"device_code": {"read_ahead"}, "binding": {"device_code"}}
+# Directories that know nothing of some below them: what a symbol binds to does not depend on GPU code.
+C_APART = {"binding": {"device_code"}}
 
 LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

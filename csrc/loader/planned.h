@@ -8,8 +8,8 @@
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
 #include "loader/origin.h"
+#include "loader/read_ahead/page_reader.h"
 #include "loader/warnings.h"
-#include "read_ahead/page_reader.h"
 #include "rocm_sdk/loader.h"
 #include "sdk/inventory.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "exceptions.h"
+#include "loader/read_ahead/page_list.h"
 #include "methods.h"
-#include "read_ahead/page_list.h"
 #include "result_types.h"
 #include "state.h"
 

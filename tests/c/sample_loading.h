@@ -2,7 +2,7 @@
 #ifndef TESTS_SAMPLE_LOADING_H
 #define TESTS_SAMPLE_LOADING_H
 
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 #include "sample_sdk.h"
 
 /* The source of a function that answers with a text. */

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "child_process.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 #include "sample_sdk.h"
 #include "suite.h"
 

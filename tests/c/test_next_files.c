@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "child_process.h"
-#include "read_ahead/next_files.h"
+#include "loader/read_ahead/next_files.h"
 #include "sample_sdk.h"
 #include "suite.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "arena_fixture.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 #include "suite.h"
 
 typedef struct fixture {

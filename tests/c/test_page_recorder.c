@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "child_process.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 #include "sample_loading.h"
 #include "suite.h"
 

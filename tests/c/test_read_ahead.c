@@ -15,8 +15,8 @@
 #include "child_process.h"
 #include "elf/elf_ahead.h"
 #include "elf/elf_file.h"
-#include "read_ahead/next_files.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/next_files.h"
+#include "loader/read_ahead/page_list.h"
 #include "sample_loading.h"
 #include "suite.h"
 

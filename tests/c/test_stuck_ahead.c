@@ -13,7 +13,7 @@
 
 #include "child_process.h"
 #include "elf/elf_file.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 #include "sample_sdk.h"
 #include "suite.h"
 

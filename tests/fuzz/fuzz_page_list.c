@@ -1,6 +1,6 @@
 /* Any bytes as a page list. What is taken from one lies within its file and its list, and is written as it was. */
 #include "fuzz_target.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 
 static void check_file(const rsdk_page_list *list, const rsdk_paged_file *file) {
     uint64_t next = 0;

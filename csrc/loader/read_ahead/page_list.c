@@ -1,6 +1,6 @@
 /* The format: a line that names it, then for each file a line of five fields with a tab between them: path, bytes,
  * build ID and its place, files that it brings in, pages. */
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  * threads make system calls alone: they allocate nothing and take no locks, so a load that hangs or fails cannot hang
  * them, and a child that is forked meanwhile lacks nothing. The load waits for none of them longer than a limit: a file
  * server may answer for the files that a load needs, and never for another one. */
-#include "read_ahead/page_reader.h"
+#include "loader/read_ahead/page_reader.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/path.h"
-#include "read_ahead/next_files.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/next_files.h"
+#include "loader/read_ahead/page_list.h"
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"
 

@@ -1,5 +1,5 @@
 /* Each thread takes the file that was given first. */
-#include "read_ahead/next_files.h"
+#include "loader/read_ahead/next_files.h"
 
 #include <fcntl.h>
 #include <string.h>

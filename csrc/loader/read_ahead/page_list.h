@@ -1,7 +1,7 @@
 /* Page lists: which pages of an SDK's libraries a load touches. docs/cold-starts.md describes the format, which is one
  * line for a file. A list is a hint that may be wrong or hostile: it is used whole, or not at all. */
-#ifndef RSDK_READ_AHEAD_PAGE_LIST_H
-#define RSDK_READ_AHEAD_PAGE_LIST_H
+#ifndef RSDK_LOADER_READ_AHEAD_PAGE_LIST_H
+#define RSDK_LOADER_READ_AHEAD_PAGE_LIST_H
 
 #include <stdint.h>
 

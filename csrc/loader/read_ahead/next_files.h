@@ -1,8 +1,8 @@
 /* The files that a load comes to next, opened by threads meanwhile: on a file server the load waits for one answer
  * after the other, and the threads ask for the content of several files. The load takes the files that they have
  * opened, so each file is opened once for both. */
-#ifndef RSDK_READ_AHEAD_NEXT_FILES_H
-#define RSDK_READ_AHEAD_NEXT_FILES_H
+#ifndef RSDK_LOADER_READ_AHEAD_NEXT_FILES_H
+#define RSDK_LOADER_READ_AHEAD_NEXT_FILES_H
 
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/quiet_thread.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 #include "rocm_sdk/sdk.h"
 
 enum {

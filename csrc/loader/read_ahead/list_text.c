@@ -1,5 +1,5 @@
 /* Reading the text of a page list, without memory of its own. */
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include "base/path.h"
 #include "elf/elf_file.h"
 #include "elf/soname.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/page_list.h"
 #include "rocm_sdk/loader.h"
 #include "sdk/inventory.h"
 #include "sdk/open_sdk.h"

@@ -1,12 +1,12 @@
 /* Reading ahead: the pages that a load will touch are asked of the disk or file server all at once, where the linker
  * asks for one page after the other. */
-#ifndef RSDK_READ_AHEAD_PAGE_READER_H
-#define RSDK_READ_AHEAD_PAGE_READER_H
+#ifndef RSDK_LOADER_READ_AHEAD_PAGE_READER_H
+#define RSDK_LOADER_READ_AHEAD_PAGE_READER_H
 
 #include "base/quiet_thread.h"
 #include "elf/elf_file.h"
-#include "read_ahead/next_files.h"
-#include "read_ahead/page_list.h"
+#include "loader/read_ahead/next_files.h"
+#include "loader/read_ahead/page_list.h"
 #include "rocm_sdk/loader.h"
 #include "sdk/inventory.h"
 
