@@ -78,13 +78,10 @@ static int take_overrides(const rsdk_session *session, inputs *in) {
     return 0;
 }
 
-/* Return the caller's places, else the environment's; NULL: none. */
-static const char *fallback_of(const rsdk_session *session) {
-    return session->fallback != NULL ? PyBytes_AsString(session->fallback) : session->environment.fallback;
-}
-
 static int take_inputs(const rsdk_session *session, inputs *in) {
     Py_ssize_t count = PyTuple_Size(session->search_path);
+    const char *fallback =
+        session->fallback != NULL ? PyBytes_AsString(session->fallback) : session->environment.fallback;
     Py_ssize_t module_count = session->modules != NULL ? PyDict_Size(session->modules) : 0;
     in->search_path = calloc((size_t)count + 1, sizeof *in->search_path);
     in->modules = calloc((size_t)module_count + 1, sizeof *in->modules);
@@ -100,7 +97,7 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
                                      .modules = in->modules,
                                      .target_family = session->environment.target_family,
                                      .gpus = &session->environment.gpus,
-                                     .fallback = session->is_last_look ? fallback_of(session) : NULL,
+                                     .fallback = session->falls_back ? fallback : NULL,
                                      .fallback_source = session->fallback != NULL ? "fallback" : "ROCM_SDK_FALLBACK",
                                      .conda_prefix = session->environment.conda_prefix,
                                      .root = session->environment.root,
@@ -108,20 +105,30 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
     return take_modules(session, in) < 0 ? -1 : take_overrides(session, in);
 }
 
+/* One operation's look for the packages that it needs. */
+typedef struct look {
+    rsdk_session *session;
+    rsdk_operation operation;
+    void *context;
+    rsdk_status status;
+    rsdk_error error; /* of the last attempt: names the places that it has tried */
+} look;
+
 /* Open the SDK if it is not open and run the operation, without the GIL; with no SDK, RSDK_PACKAGE_NOT_INSTALLED until
- * the last look. -1: an exception is set, and not about the SDK. */
-static int attempt(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status,
-                   rsdk_error *error) {
+ * the session falls back. -1: an exception is set, and not about the SDK. */
+static int attempt(look *l) {
+    rsdk_session *session = l->session;
     inputs in = {0};
     int result = session->sdk == NULL ? take_inputs(session, &in) : 0;
+    rsdk_error_clear(&l->error);
     if (result == 0) {
         session->is_enough = false;
-        Py_BEGIN_ALLOW_THREADS *status =
-            session->sdk == NULL ? rsdk_sdk_open(&in.options, &session->sdk, error) : RSDK_OK;
-        if (*status == RSDK_OK) {
-            *status = rsdk_sdk_version(session->sdk) != NULL || session->is_last_look
-                          ? operation(session->sdk, context, error)
-                          : RSDK_PACKAGE_NOT_INSTALLED;
+        Py_BEGIN_ALLOW_THREADS l->status =
+            session->sdk == NULL ? rsdk_sdk_open(&in.options, &session->sdk, &l->error) : RSDK_OK;
+        if (l->status == RSDK_OK) {
+            l->status = rsdk_sdk_version(session->sdk) != NULL || session->falls_back
+                            ? l->operation(session->sdk, l->context, &l->error)
+                            : RSDK_PACKAGE_NOT_INSTALLED;
         }
         Py_END_ALLOW_THREADS
     }
@@ -131,10 +138,10 @@ static int attempt(rsdk_session *session, rsdk_operation operation, void *contex
     return result;
 }
 
-/* Close the SDK; the next attempt opens it anew. */
-static void close_sdk(rsdk_session *session) {
-    rsdk_sdk_free(session->sdk);
-    session->sdk = NULL;
+static int attempt_anew(look *l) {
+    rsdk_sdk_free(l->session->sdk);
+    l->session->sdk = NULL;
+    return attempt(l);
 }
 
 /* ---- editable installations ---- */
@@ -232,72 +239,50 @@ int rsdk_session_choose(rsdk_session *session, const rsdk_keyword_arguments *key
     return result;
 }
 
-/* ---- looks ---- */
+/* ---- the look ---- */
 
-/* A look prepares the session: 1 where there is something new to see, 0 where not, -1 with an exception. */
-
-/* Look on the search path, also in an SDK that an earlier operation has opened. */
-static int look_on_search_path(rsdk_session *session) {
-    (void)session;
-    return 1;
-}
-
-static int look_behind_import_hooks(rsdk_session *session) {
-    return session->sdk != NULL && session->environment.root == NULL ? ask_import_system(session) : 0;
-}
-
-static int look_where_to_fall_back(rsdk_session *session) {
-    bool was_last = session->is_last_look;
-    session->is_last_look = was_last || (session->sdk != NULL && rsdk_sdk_version(session->sdk) == NULL);
-    return session->is_last_look && !was_last;
-}
-
-static const struct look {
-    int (*prepare)(rsdk_session *session);
-    int rounds;
-} looks[] = {
-    {look_on_search_path, 1},
-    /* Twice: the nonce in the platform packages' names is known once the first look has found rocm_sdk_core. */
-    {look_behind_import_hooks, 2},
-    {look_where_to_fall_back, 1},
-};
-
-/* Look until no package is missing. */
-static int look(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status,
-                rsdk_error *error) {
-    *status = RSDK_PACKAGE_NOT_INSTALLED;
-    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
-        for (int round = 0; *status == RSDK_PACKAGE_NOT_INSTALLED && round < looks[i].rounds; round++) {
-            int is_new = looks[i].prepare(session);
-            if (is_new < 0) {
-                return -1;
-            }
-            if (is_new == 0) {
-                break;
-            }
-            rsdk_error_clear(error);
-            if (i > 0) {
-                close_sdk(session);
-            }
-            if (attempt(session, operation, context, status, error) < 0) {
-                return -1;
-            }
+/* Twice: the nonce in the platform packages' names is known once the first answer has led to rocm_sdk_core. */
+static int behind_import_hooks(look *l) {
+    const rsdk_session *session = l->session;
+    for (int i = 0; i < 2 && l->status == RSDK_PACKAGE_NOT_INSTALLED; i++) {
+        int is_new = session->sdk != NULL && session->environment.root == NULL ? ask_import_system(l->session) : 0;
+        if (is_new <= 0) {
+            return is_new;
+        }
+        if (attempt_anew(l) < 0) {
+            return -1;
         }
     }
     return 0;
 }
 
+static int where_to_fall_back(look *l) {
+    rsdk_session *session = l->session;
+    if (session->falls_back || session->sdk == NULL || rsdk_sdk_version(session->sdk) != NULL) {
+        return 0;
+    }
+    session->falls_back = true;
+    return attempt_anew(l);
+}
+
+/* The steps of a look, until no package is missing; -1: an exception is set. The first looks on the search path, or in
+ * the SDK that an earlier operation has opened. */
+static int (*const look_steps[])(look *) = {attempt, behind_import_hooks, where_to_fall_back};
+
 int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context) {
-    rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_status status = RSDK_OK;
-    int result = look(session, operation, context, &status, &error);
-    bool is_enough = status == RSDK_OK || (status == RSDK_PACKAGE_NOT_INSTALLED && session->is_enough);
+    look l = {session, operation, context, RSDK_PACKAGE_NOT_INSTALLED, RSDK_ERROR_INIT};
+    int result = 0;
+    for (size_t i = 0;
+         result == 0 && l.status == RSDK_PACKAGE_NOT_INSTALLED && i < sizeof look_steps / sizeof *look_steps; i++) {
+        result = look_steps[i](&l);
+    }
+    bool is_enough = l.status == RSDK_OK || (l.status == RSDK_PACKAGE_NOT_INSTALLED && session->is_enough);
     if (result == 0 && !is_enough) {
-        rsdk_exceptions_raise(&error, session->sdk);
-        (void)rsdk_fail_with(session->failure, &error);
+        rsdk_exceptions_raise(&l.error, session->sdk);
+        (void)rsdk_fail_with(session->failure, &l.error);
         result = -1;
     }
-    rsdk_error_clear(&error);
+    rsdk_error_clear(&l.error);
     return result;
 }
 

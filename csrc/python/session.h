@@ -19,7 +19,7 @@ typedef struct rsdk_session {
     PyObject *fallback;    /* bytes: the caller's places instead of ROCM_SDK_FALLBACK; NULL: none named */
     rsdk_environment environment; /* the environment, which the SDK borrows */
     rsdk_error *failure;          /* takes the error that is raised; NULL: nobody wants it */
-    bool is_last_look;            /* no SDK was found: places to fall back to count, and there may be none */
+    bool falls_back;              /* no SDK was found: places to fall back to count, and there may be none */
     bool is_enough;               /* the operation says of RSDK_PACKAGE_NOT_INSTALLED that its findings suffice */
     rsdk_sdk *sdk;
 } rsdk_session;
