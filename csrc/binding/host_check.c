@@ -14,6 +14,7 @@
 #include "elf/elf_sections.h"
 #include "elf/soname.h"
 #include "loader/link_map.h"
+#include "sdk/further_libraries.h"
 #include "sdk/inventory.h"
 #include "sdk/tables.h"
 

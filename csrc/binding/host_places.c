@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "elf/soname.h"
+#include "sdk/further_libraries.h"
 #include "sdk/inventory.h"
 #include "sdk/tables.h"
 

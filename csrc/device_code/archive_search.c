@@ -1,6 +1,6 @@
 /* The archives are tried for the GPU's target and for its generic one, each with all of its features, with fewer, and
  * without: "gfx942:sramecc+:xnack-", "gfx942:sramecc+", "gfx942:xnack-", "gfx942". */
-#include "device_code/survey.h"
+#include "device_code/archive_search.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* The value of a file's code for each mode of each GPU. */
+#include "device_code/code_survey.h"
+
 #include <string.h>
 
 #include "base/file.h"
 #include "device_code/listing.h"
-#include "device_code/survey.h"
 
 /* Add the sizes of a file to the sizes of its library. */
 static rsdk_status add_sizes(rsdk_survey *s, rsdk_surveyed_library *of, const rsdk_code_file *file,

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device_code/survey.h"
+#include "device_code/code_survey.h"
+#include "device_code/coverage_verdict.h"
+#include "device_code/table_survey.h"
 
 enum { GPU_LIMIT = 256 };
 

@@ -1,7 +1,8 @@
 /* The verdict on a library for each GPU. */
+#include "device_code/coverage_verdict.h"
+
 #include <string.h>
 
-#include "device_code/survey.h"
 #include "device_code/tables.h"
 
 static const rsdk_compiling_library *find_compiling(const char *name) {

@@ -1,5 +1,5 @@
 /* The runtime takes the image of each bundle that fits best, so a library is as good as its worst bundle. */
-#include "device_code/survey.h"
+#include "device_code/fits.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,90 +4,10 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
-#include "base/name_table.h"
-#include "device_code/code_files.h"
+#include "device_code/archive_search.h"
+#include "device_code/fits.h"
 #include "device_code/target_sums.h"
-#include "rocm_sdk/compatibility.h"
 #include "rocm_sdk/coverage.h"
-#include "rocm_sdk/device_code.h"
-#include "rocm_sdk/gpu.h"
-
-/* The fit of one file's code for GPUs. A GPU whose mode is open counts as several, one in each mode. */
-
-/* A GPU in one mode. */
-typedef struct rsdk_gpu_mode {
-    size_t gpu; /* index of the GPU */
-    char id[RSDK_TARGET_ID_SIZE];
-} rsdk_gpu_mode;
-
-typedef RSDK_LIST(rsdk_gpu_mode) rsdk_gpu_modes;
-
-/* Add the modes that the target id of a GPU leaves open: four for "gfx90a", one for "gfx1030". RSDK_BAD_ARGUMENT where
- * `id` is not a target id. */
-rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t gpu, const char *id, rsdk_error *error);
-
-/* The fit of code for each target in each mode, computed once for a target: thousands of files share a few. */
-typedef struct rsdk_fit_table {
-    rsdk_arena *arena;
-    unsigned patches; /* patches of the runtime, RSDK_PATCHES_* */
-    bool without_spirv;
-    rsdk_gpu_modes modes;
-    rsdk_name_table places; /* places of targets whose processor is among the modes */
-    RSDK_LIST(rsdk_compatibility) cells;
-    rsdk_compatibility *next; /* the row in hand */
-    rsdk_compatibility *none; /* the row of all other targets */
-} rsdk_fit_table;
-
-/* Make the table. Call this when the modes are known. */
-rsdk_status rsdk_fit_table_init(rsdk_fit_table *table, rsdk_error *error);
-
-/* Return the row of a target, with a result for each mode; it holds until the next one is asked for. NULL when out of
- * memory. */
-const rsdk_compatibility *rsdk_fit_table_row(rsdk_fit_table *table, const char *target);
-
-/* A file in one mode of a GPU. */
-typedef struct rsdk_file_fit {
-    rsdk_code_fit worst;   /* over the bundles that have something for it */
-    rsdk_code_fit best;    /* over all images */
-    rsdk_misfit misfit;    /* the nearest reason why a bundle has nothing */
-    size_t covered, total; /* bundles; images outside of bundles count as one */
-} rsdk_file_fit;
-
-/* Fill `fits`, one for each mode. Temporary data lives in `scratch`. */
-rsdk_status rsdk_file_fits(const rsdk_device_code *code, rsdk_fit_table *table, rsdk_arena *scratch,
-                           rsdk_file_fit *fits, rsdk_error *error);
-
-/* The kpack archive from which HIP takes the kernels of a library. Source: rocm-kpack's runtime. */
-
-/* An archive that was asked for. */
-typedef struct rsdk_opened_archive {
-    const char *path;
-    bool is_there;           /* and can be read */
-    rsdk_name_table kernels; /* "lib/libx.so.1#0\ngfx942" for each of its images, and "\ngfx942" for each target */
-} rsdk_opened_archive;
-
-/* The archives that have been read so far: each is read once, however many libraries name it. */
-typedef struct rsdk_archive_search {
-    rsdk_arena *arena;
-    bool is_disabled;
-    const char *only, *first; /* ROCM_KPACK_PATH and ROCM_KPACK_PATH_PREFIX; NULL: not set */
-    RSDK_LIST(rsdk_opened_archive) opened;
-    rsdk_name_table places; /* the places in `opened`, by path */
-    rsdk_error *error;
-} rsdk_archive_search;
-
-typedef struct rsdk_found_kernels {
-    const char *target;    /* the kernels' target, the one that is sought last; NULL: there are none */
-    size_t covered, total; /* bundles that have kernels, of all; 1 where their number is not known */
-    size_t late;           /* bundles that only an archive has which is opened after another one for the target */
-    rsdk_coverage_lack lack;
-    const char *path; /* the archive that is not there, or has no kernels of the library */
-} rsdk_found_kernels;
-
-/* Look for the kernels of a library, which lies at `path`, as HIP does for a GPU, bundle by bundle. */
-rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *path,
-                                     const rsdk_kernel_reference *kernels, const char *gpu, rsdk_found_kernels *found);
 
 /* A library in one mode of a GPU. */
 typedef struct rsdk_tally {
@@ -139,22 +59,5 @@ rsdk_status rsdk_survey_add_fault(rsdk_survey *s, const char *path, const rsdk_e
 
 /* Note a lack of a library, unless the library lacks something worse. */
 void rsdk_tally_add_lack(rsdk_tally *t, rsdk_coverage_lack lack, const char *detail);
-
-/* Take a file with code: a library, a loose file, an archive. */
-rsdk_status rsdk_survey_take_code(rsdk_survey *s, const rsdk_code_file *file);
-
-/* Take a table of kernels: an index, or a list of targets. Note the tables that indexes lead to before. */
-rsdk_status rsdk_survey_take_tables(rsdk_survey *s, const rsdk_code_file *file);
-rsdk_status rsdk_survey_note_table(rsdk_survey *s, const rsdk_code_file *file);
-
-/* Take a database of performance, of which only the name counts. */
-rsdk_status rsdk_survey_take_database(rsdk_survey *s, const rsdk_code_file *file);
-
-/* Return whether a library is nothing but loose files whose names say nothing of GPUs, as kernels that were compiled
- * ahead: what a package has for one of its GPUs. */
-bool rsdk_survey_is_unnamed(const rsdk_surveyed_library *of);
-
-/* Fill in the shown facts of a library. */
-rsdk_status rsdk_survey_judge(rsdk_survey *s, rsdk_surveyed_library *of);
 
 #endif

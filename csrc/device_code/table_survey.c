@@ -1,9 +1,10 @@
 /* The tables of kernels and databases of performance, for each GPU. */
+#include "device_code/table_survey.h"
+
 #include <string.h>
 
 #include "base/path.h"
 #include "device_code/kernel_database.h"
-#include "device_code/survey.h"
 
 /* ---- tables of kernels ---- */
 

@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "elf/elf_header.h"
 #include "elf/elf_machine.h"
+#include "sdk/further_libraries.h"
 #include "sdk/inventory.h"
 
 enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */

@@ -1,6 +1,6 @@
 /* A step that opens a library: the files that come with it, and whether the linker would find them by itself; the same
  * of plug-ins that the library opens. */
-#include "loader/planned.h"
+#include "loader/opening_step.h"
 
 #include <fnmatch.h>
 #include <string.h>

@@ -17,8 +17,9 @@
 #include "elf/elf_dynsym.h"
 #include "elf/elf_sections.h"
 #include "elf/soname.h"
-#include "loader/planned.h"
+#include "loader/opening_step.h"
 #include "loader/resolver.h"
+#include "loader/second_names.h"
 #include "sdk/tables.h"
 
 typedef RSDK_LIST(size_t) node_list;

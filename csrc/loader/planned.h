@@ -1,4 +1,4 @@
-/* The parts of a plan, and who fills them in. */
+/* The parts of a plan. */
 #ifndef RSDK_LOADER_PLANNED_H
 #define RSDK_LOADER_PLANNED_H
 
@@ -64,35 +64,5 @@ struct rsdk_plan {
 static inline rsdk_node *rsdk_plan_node(const rsdk_plan *plan, size_t index) {
     return plan->graph.nodes.items[index];
 }
-
-/* The steps of a plan that open a library. */
-
-/* Find out whether the linker, looking for a file that `from` needs (or opens with dlopen), finds `target` (a path)
- * itself. */
-rsdk_status rsdk_plan_finds_by_itself(rsdk_plan *plan, size_t from, const char *target, bool *finds, rsdk_error *error);
-
-/* Fill in how the step opens its library, and the files that it brings in. */
-rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error);
-
-/* Plug-ins that a library of the SDK opens by their paths. */
-
-typedef RSDK_LIST(rsdk_location) rsdk_locations;
-
-/* Add the libraries of the SDK that plug-ins need and do not find by themselves. pattern: the plug-ins', relative to
- * the directory of `opener`. A plug-in that cannot be read needs nothing. */
-rsdk_status rsdk_plug_ins_find_needs(rsdk_plan *plan, size_t opener, const char *pattern, rsdk_locations *needs,
-                                     rsdk_error *error);
-
-/* Names without version by which libraries are opened: the packages have no files of such names. */
-
-/* Find the linker name of a SONAME that has a version; *name is NULL for a SONAME without one. */
-rsdk_status rsdk_second_names_of(rsdk_arena *arena, const char *soname, const char **name, rsdk_error *error);
-
-/* Fill in plan->names, and the names of its steps: names that programs are known to use, by the catalog, and
- * plan->wished_names, which members of the plan use. */
-rsdk_status rsdk_second_names_fill(rsdk_plan *plan, rsdk_error *error);
-
-/* Return whether the plan has this name. */
-bool rsdk_second_names_has(const rsdk_plan *plan, const char *name);
 
 #endif

@@ -12,7 +12,7 @@
 #include "loader/memory_object.h"
 #include "loader/other_release.h"
 #include "loader/plan.h"
-#include "loader/planned.h"
+#include "loader/second_names.h"
 #include "loader/warnings.h"
 
 struct rsdk_loaded {

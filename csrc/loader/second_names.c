@@ -1,5 +1,5 @@
 /* The names without version that the libraries of a plan get. */
-#include "loader/planned.h"
+#include "loader/second_names.h"
 
 #include <string.h>
 

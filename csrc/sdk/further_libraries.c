@@ -1,5 +1,5 @@
 /* A walk through the packages, without recursion, and without following links. */
-#include "sdk/inventory.h"
+#include "sdk/further_libraries.h"
 
 #include <dirent.h>
 #include <fcntl.h>

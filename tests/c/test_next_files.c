@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "child_process.h"
+#include "loader/read_ahead/first_looks.h"
 #include "loader/read_ahead/next_files.h"
 #include "sample_sdk.h"
 #include "suite.h"

@@ -1,5 +1,5 @@
 /* The names come from the tables, and the families from `_dist_info.py`. */
-#include "loader/read_ahead/next_files.h"
+#include "loader/read_ahead/first_looks.h"
 
 #include "base/path.h"
 #include "sdk/open_sdk.h"

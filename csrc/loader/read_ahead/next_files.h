@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/quiet_thread.h"
 #include "loader/read_ahead/page_list.h"
-#include "rocm_sdk/sdk.h"
 
 enum {
     RSDK_NEXT_THREADS = 8,
@@ -68,16 +67,5 @@ bool rsdk_next_files_take(rsdk_next_files *next, size_t place, rsdk_file *file);
 /* End the threads, and wait for them until `deadline`, as rsdk_quiet_thread_join does; false: one still runs, and
  * another stop can wait for it. The call is allowed where nothing was started, too. */
 bool rsdk_next_files_stop(rsdk_next_files *next, uint64_t deadline);
-
-/* The files that a load of an SDK looks up first: where its packages and their libraries lie. No look-up depends on
- * another. */
-
-/* Return the directory of the core package's libraries, if it lies beside the SDK's `_dist_info.py`; nothing is looked
- * at. NULL: the SDK has no such directory, or memory is short. */
-const char *rsdk_first_looks_directory(const rsdk_sdk *sdk, rsdk_arena *arena);
-
-/* Let threads ask for all of these files. The answers are in the system's memory when the load comes to the files, and
- * nowhere else: a wrong name costs a question. The names live in `arena` until the threads have ended. */
-void rsdk_first_looks_give(rsdk_next_files *next, const rsdk_sdk *sdk, rsdk_arena *arena);
 
 #endif

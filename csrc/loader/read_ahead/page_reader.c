@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/path.h"
+#include "loader/read_ahead/first_looks.h"
 #include "loader/read_ahead/next_files.h"
 #include "loader/read_ahead/page_list.h"
 #include "sdk/open_sdk.h"
