@@ -42,15 +42,6 @@ static const char *target_of_gc_version(const unsigned version[3]) {
     return NULL;
 }
 
-const char *rsdk_target_of_device(unsigned device_id) {
-    for (size_t i = 0; i < rsdk_pci_device_table_size; i++) {
-        if (device_id >= rsdk_pci_device_table[i].first && device_id <= rsdk_pci_device_table[i].last) {
-            return rsdk_pci_device_table[i].target;
-        }
-    }
-    return NULL;
-}
-
 static rsdk_status add_from_bus(rsdk_gpu_list *list, rsdk_arena *arena, rsdk_detected_gpus *gpus, rsdk_error *error) {
     const rsdk_pci_bus *bus = NULL;
     RSDK_TRY(rsdk_gpu_list_bus(list, &bus, error));

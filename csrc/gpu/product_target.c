@@ -1,5 +1,6 @@
-/* The targets that a product has, by its whole name: "RX 7900 XTX", "rx7900xtx", "MI300X". The names are those of the
- * tables of targets and of PCI devices, where " / " or ", " is between products. */
+/* The target of a PCI device, and the targets that a product has, by its whole name: "RX 7900 XTX", "rx7900xtx",
+ * "MI300X". The names are those of the tables of targets and of PCI devices, where " / " or ", " is between
+ * products. */
 #include <ctype.h>
 #include <string.h>
 
@@ -45,6 +46,15 @@ static bool has_product(const char *text, const char *wanted) {
         at += length + (end == NULL ? 0 : end == slash ? 3 : 2);
     }
     return false;
+}
+
+const char *rsdk_target_of_device(unsigned device_id) {
+    for (size_t i = 0; i < rsdk_pci_device_table_size; i++) {
+        if (device_id >= rsdk_pci_device_table[i].first && device_id <= rsdk_pci_device_table[i].last) {
+            return rsdk_pci_device_table[i].target;
+        }
+    }
+    return NULL;
 }
 
 /* Return whether a PCI device of the target is a product of the simplified name. */
