@@ -19,13 +19,6 @@ static uint64_t mix(uint64_t a, uint64_t b) {
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static void take_key(uint64_t key[2]) {
-    static const uint64_t without_secret[2] = {0x9E3779B97F4A7C15U, 0xC2B2AE3D27D4EB4FU};
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives an address as a number */
-    const void *random = (const void *)getauxval(AT_RANDOM);
-    memcpy(key, random != NULL ? random : without_secret, sizeof without_secret);
-}
-
 static uint64_t hash_of(const rsdk_name_table *table, const void *name, size_t length) {
     uint64_t hash = table->key[0] ^ length;
     for (size_t at = 0; at < length; at += sizeof hash) {
@@ -67,7 +60,10 @@ static rsdk_status make_room(rsdk_name_table *table, rsdk_arena *arena, rsdk_err
                               .capacity = table->capacity == 0 ? FIRST_CAPACITY : table->capacity * 2};
     larger.slots = rsdk_arena_alloc(arena, larger.capacity, sizeof *larger.slots);
     RSDK_NEED(larger.slots, error);
-    take_key(larger.key);
+    static const uint64_t without_secret[2] = {0x9E3779B97F4A7C15U, 0xC2B2AE3D27D4EB4FU};
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives an address as a number */
+    const void *random = (const void *)getauxval(AT_RANDOM);
+    memcpy(larger.key, random != NULL ? random : without_secret, sizeof without_secret);
     for (size_t i = 0; i < table->capacity; i++) {
         const rsdk_name_slot *slot = &table->slots[i];
         if (slot->name != NULL) {
