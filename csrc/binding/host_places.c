@@ -67,24 +67,6 @@ rsdk_status rsdk_host_places_find_in_sdk(rsdk_host_places *places, const char *n
     return RSDK_OK;
 }
 
-/* Find where the linker finds a library without the SDK: where the RPATH or RUNPATH of the file leads, and in the
- * system. */
-static rsdk_status find_outside(const rsdk_host_places *places, const rsdk_load_chain *chain, rsdk_host_need *need,
-                                rsdk_error *error) {
-    const rsdk_load_chain nothing = {0};
-    const char *of_system = NULL;
-    if (strchr(need->name, '/') != NULL) {
-        return RSDK_OK;
-    }
-    RSDK_TRY(rsdk_linker_search_find(places->search, chain != NULL ? chain : &nothing, need->name, &need->path, error));
-    RSDK_TRY(rsdk_linker_search_find_in_system(places->search, need->name, &of_system, error));
-    if (need->path != NULL) {
-        bool is_system = of_system != NULL && strcmp(need->path, of_system) == 0;
-        need->place = is_system ? RSDK_PLACE_SYSTEM : RSDK_PLACE_RPATH;
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_host_places_find(rsdk_host_places *places, const rsdk_load_chain *chain, rsdk_host_need *need,
                                   rsdk_error *error) {
     size_t place = 0;
@@ -100,7 +82,17 @@ rsdk_status rsdk_host_places_find(rsdk_host_places *places, const rsdk_load_chai
         need->path = places->libraries.items[place];
         return RSDK_OK;
     }
-    RSDK_TRY(find_outside(places, chain, need, error));
+    const rsdk_load_chain nothing = {0};
+    const char *of_system = NULL;
+    if (strchr(need->name, '/') == NULL) {
+        RSDK_TRY(
+            rsdk_linker_search_find(places->search, chain != NULL ? chain : &nothing, need->name, &need->path, error));
+        RSDK_TRY(rsdk_linker_search_find_in_system(places->search, need->name, &of_system, error));
+        if (need->path != NULL) {
+            bool is_system = of_system != NULL && strcmp(need->path, of_system) == 0;
+            need->place = is_system ? RSDK_PLACE_SYSTEM : RSDK_PLACE_RPATH;
+        }
+    }
     if (need->place == RSDK_PLACE_NOWHERE && rsdk_catalog_is_of_rocm(need->name)) {
         RSDK_TRY(rsdk_host_places_find_in_sdk(places, need->name, &need->path, error));
         need->place = need->path != NULL ? RSDK_PLACE_SDK : RSDK_PLACE_NOWHERE;

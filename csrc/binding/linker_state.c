@@ -232,22 +232,6 @@ static rsdk_status find_dependencies(rsdk_linker_state *state, size_t from, rsdk
     return RSDK_OK;
 }
 
-/* Add the needs of the object of the entry `g->at`: filtees in front of it, the rest at the end. */
-static rsdk_status take_dependencies(gathering *g) {
-    size_t own = g->at, object = g->entries.items[own].object;
-    g->entries.items[own].is_done = true;
-    RSDK_TRY(find_dependencies(g->state, object, g->error));
-    const rsdk_linker_object *facts = rsdk_linker_state_at(g->state, object);
-    for (size_t i = 0; i < facts->dependencies.count; i++) {
-        size_t target = facts->dependencies.items[i];
-        if (target == RSDK_NO_OBJECT) {
-            continue;
-        }
-        RSDK_TRY(i < facts->file.filtees.count ? insert_filtee(g, target, &own) : append(g, target));
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_linker_state_closure(rsdk_linker_state *state, size_t root, rsdk_object_list *closure,
                                       rsdk_error *error) {
     gathering g = {.state = state, .walk = ++state->walk_count, .error = error};
@@ -256,7 +240,17 @@ rsdk_status rsdk_linker_state_closure(rsdk_linker_state *state, size_t root, rsd
         if (g.entries.items[g.at].is_done) {
             g.at++;
         } else {
-            RSDK_TRY(take_dependencies(&g));
+            size_t own = g.at, object = g.entries.items[own].object;
+            g.entries.items[own].is_done = true;
+            RSDK_TRY(find_dependencies(g.state, object, g.error));
+            const rsdk_linker_object *facts = rsdk_linker_state_at(g.state, object);
+            for (size_t i = 0; i < facts->dependencies.count; i++) {
+                size_t target = facts->dependencies.items[i];
+                if (target == RSDK_NO_OBJECT) {
+                    continue;
+                }
+                RSDK_TRY(i < facts->file.filtees.count ? insert_filtee(&g, target, &own) : append(&g, target));
+            }
         }
     }
     for (size_t i = 0; i < g.entries.count; i++) {

@@ -240,18 +240,6 @@ static rsdk_status take_uniques_of_objects(rsdk_symbol_lookup *lookup, rsdk_erro
     return RSDK_OK;
 }
 
-/* Take the unique symbols of the loaded objects. Where the process does not let itself be read, the first lookup that
- * is followed decides. */
-static rsdk_status take_loaded_uniques(rsdk_symbol_lookup *lookup, rsdk_error *error) {
-    lookup->has_loaded_uniques = true;
-    if (rsdk_process_memory_open(getpid(), &lookup->memory, NULL) != RSDK_OK) {
-        return RSDK_OK;
-    }
-    rsdk_status status = take_uniques_of_objects(lookup, error);
-    rsdk_process_memory_close(&lookup->memory);
-    return status;
-}
-
 /* ---- one reference ---- */
 
 static rsdk_status look_up(rsdk_symbol_lookup *lookup, size_t object, const rsdk_elf_wanted *wanted,
@@ -267,7 +255,14 @@ static rsdk_status look_up(rsdk_symbol_lookup *lookup, size_t object, const rsdk
     const char *name = wanted->name;
     size_t there = 0;
     if (!lookup->has_loaded_uniques) {
-        RSDK_TRY(take_loaded_uniques(lookup, error));
+        /* Take the unique symbols of the loaded objects. Where the process does not let itself be read, the first
+         * lookup that is followed decides. */
+        lookup->has_loaded_uniques = true;
+        if (rsdk_process_memory_open(getpid(), &lookup->memory, NULL) == RSDK_OK) {
+            rsdk_status status = take_uniques_of_objects(lookup, error);
+            rsdk_process_memory_close(&lookup->memory);
+            RSDK_TRY(status);
+        }
     }
     RSDK_TRY(note_unique(lookup, name, *found, error));
     (void)rsdk_name_table_find(&lookup->uniques, name, strlen(name), &there);

@@ -36,27 +36,18 @@ static const char *find_word(const char *name, const char *word, const char **en
     return NULL;
 }
 
-/* Set *key to the path without the back end, of which *row is set; NULL: the name has none. */
-static rsdk_status cut(const char *path, rsdk_arena *arena, const rsdk_back_end **row, const char **key,
-                       rsdk_error *error) {
-    const char *name = rsdk_path_name(path);
-    *key = NULL;
-    for (size_t i = 0; *key == NULL && i < rsdk_back_end_count; i++) {
-        const char *end = NULL, *at = find_word(name, rsdk_back_ends[i].word, &end);
-        if (at != NULL) {
-            *row = &rsdk_back_ends[i];
-            *key = rsdk_arena_format(arena, "%.*s%s", (int)(at - 1 - path), path, end);
-            RSDK_NEED(*key, error);
-        }
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status take(groups *made, rsdk_variant *file, rsdk_arena *arena, rsdk_error *error) {
     const rsdk_back_end *row = NULL;
-    const char *key = NULL;
+    const char *key = NULL, *path = file->path, *name = rsdk_path_name(path);
     file->group = -1;
-    RSDK_TRY(cut(file->path, arena, &row, &key, error));
+    for (size_t i = 0; key == NULL && i < rsdk_back_end_count; i++) {
+        const char *end = NULL, *at = find_word(name, rsdk_back_ends[i].word, &end);
+        if (at != NULL) {
+            row = &rsdk_back_ends[i];
+            key = rsdk_arena_format(arena, "%.*s%s", (int)(at - 1 - path), path, end);
+            RSDK_NEED(key, error);
+        }
+    }
     if (row == NULL) {
         return RSDK_OK;
     }
