@@ -83,8 +83,13 @@ static bool has(const rsdk_opened_archive *archive, const char *id, const char *
            rsdk_name_table_find(&archive->kernels, key, (size_t)length, &unused);
 }
 
-/* Read an archive. An archive that cannot be read counts as not there. */
-static rsdk_status read_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
+static rsdk_status open_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
+    size_t place = 0, length = strlen(archive->path);
+    if (search->opened.items != NULL && rsdk_name_table_find(&search->places, archive->path, length, &place)) {
+        *archive = search->opened.items[place];
+        return RSDK_OK;
+    }
+    /* Read an archive. An archive that cannot be read counts as not there. */
     rsdk_error ignored = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
     rsdk_status status = rsdk_device_code_read(archive->path, &code, &ignored);
@@ -95,16 +100,7 @@ static rsdk_status read_archive(rsdk_archive_search *search, rsdk_opened_archive
     archive->is_there = status == RSDK_OK;
     status = archive->is_there ? list_kernels(search, code, &archive->kernels) : RSDK_OK;
     rsdk_device_code_free(code);
-    return status;
-}
-
-static rsdk_status open_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
-    size_t place = 0, length = strlen(archive->path);
-    if (search->opened.items != NULL && rsdk_name_table_find(&search->places, archive->path, length, &place)) {
-        *archive = search->opened.items[place];
-        return RSDK_OK;
-    }
-    RSDK_TRY(read_archive(search, archive));
+    RSDK_TRY(status);
     RSDK_TRY(rsdk_name_table_set(&search->places, search->arena, archive->path, length, search->opened.count,
                                  search->error));
     RSDK_APPEND(search->arena, &search->opened, *archive, search->error);

@@ -6,26 +6,6 @@
 #include "base/file.h"
 #include "device_code/listing.h"
 
-/* Add the sizes of a file to the sizes of its library. */
-static rsdk_status add_sizes(rsdk_survey *s, rsdk_surveyed_library *of, const rsdk_code_file *file,
-                             const rsdk_device_code *code) {
-    bool is_library = file->kind == RSDK_CODE_FILE_LIBRARY;
-    if (code->bundle_count == 0 && code->kernels.name == NULL && !is_library) {
-        return RSDK_OK;
-    }
-    RSDK_APPEND(s->arena, &of->files, file->path, s->error);
-    of->has_library = of->has_library || is_library;
-    of->shown.size += code->size;
-    of->shown.stored_size += code->stored_size;
-    of->shown.plain_size += code->plain_size;
-    of->shown.compressed_count += code->compressed_count;
-    for (size_t i = 0; i < code->target_count; i++) {
-        RSDK_TRY(rsdk_target_sums_add(&of->sums, s->arena, &code->targets[i], s->error));
-        RSDK_TRY(rsdk_target_sums_add(&s->sums, s->arena, &code->targets[i], s->error));
-    }
-    return RSDK_OK;
-}
-
 static rsdk_coverage_lack lack_of(rsdk_misfit misfit) {
     static const rsdk_coverage_lack lacks[] = {[RSDK_MISFIT_NONE] = RSDK_LACK_NOTHING,
                                                [RSDK_MISFIT_PROCESSOR] = RSDK_LACK_PROCESSOR,
@@ -86,7 +66,20 @@ static rsdk_status add_archived(rsdk_survey *s, const rsdk_surveyed_library *of,
 static rsdk_status take_code(rsdk_survey *s, const rsdk_code_file *file, const rsdk_device_code *code) {
     rsdk_surveyed_library *of = rsdk_survey_library(s, file->library);
     RSDK_NEED(of, s->error);
-    RSDK_TRY(add_sizes(s, of, file, code));
+    /* Add the sizes of a file to the sizes of its library. */
+    bool is_library = file->kind == RSDK_CODE_FILE_LIBRARY;
+    if (code->bundle_count != 0 || code->kernels.name != NULL || is_library) {
+        RSDK_APPEND(s->arena, &of->files, file->path, s->error);
+        of->has_library = of->has_library || is_library;
+        of->shown.size += code->size;
+        of->shown.stored_size += code->stored_size;
+        of->shown.plain_size += code->plain_size;
+        of->shown.compressed_count += code->compressed_count;
+        for (size_t i = 0; i < code->target_count; i++) {
+            RSDK_TRY(rsdk_target_sums_add(&of->sums, s->arena, &code->targets[i], s->error));
+            RSDK_TRY(rsdk_target_sums_add(&s->sums, s->arena, &code->targets[i], s->error));
+        }
+    }
     if (file->kind == RSDK_CODE_FILE_ARCHIVE) {
         return RSDK_OK; /* libraries lead to it */
     }

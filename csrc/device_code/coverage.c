@@ -22,44 +22,6 @@ static int compare_libraries(const void *a, const void *b) {
     return strcmp(((const rsdk_library_coverage *)a)->name, ((const rsdk_library_coverage *)b)->name);
 }
 
-/* Judge the libraries, without those that have nothing but a list of kernels or a database. */
-static rsdk_status finish_libraries(rsdk_survey *s, rsdk_coverage *coverage) {
-    rsdk_library_coverage *libraries = rsdk_arena_alloc(s->arena, s->libraries.count + 1, sizeof *libraries);
-    RSDK_NEED(libraries, s->error);
-    for (size_t i = 0; i < s->libraries.count; i++) {
-        const rsdk_surveyed_library *of = &s->libraries.items[i];
-        s->has_named_code = s->has_named_code || (of->sums.list.count > 0 && !rsdk_survey_is_unnamed(of));
-    }
-    for (size_t i = 0; i < s->libraries.count; i++) {
-        rsdk_surveyed_library *of = &s->libraries.items[i];
-        RSDK_TRY(rsdk_survey_judge(s, of));
-        if (of->files.count > 0) {
-            libraries[coverage->library_count++] = of->shown;
-        }
-    }
-    qsort(libraries, coverage->library_count, sizeof *libraries, compare_libraries);
-    coverage->libraries = libraries;
-    return RSDK_OK;
-}
-
-static rsdk_status finish_targets(rsdk_survey *s, rsdk_coverage *coverage) {
-    rsdk_covered_target *targets = rsdk_arena_alloc(s->arena, s->sums.list.count + 1, sizeof *targets);
-    RSDK_NEED(targets, s->error);
-    rsdk_target_sums_sort(&s->sums);
-    for (size_t i = 0; i < s->sums.list.count; i++) {
-        const rsdk_device_target *sum = &s->sums.list.items[i];
-        targets[i] = (rsdk_covered_target){sum->target, sum->size, sum->image_count, s->table.modes.count == 0};
-        for (size_t k = 0; k < s->table.modes.count && !targets[i].is_used; k++) {
-            targets[i].is_used =
-                rsdk_compatibility_check(sum->target, RSDK_GENERIC_VERSION_UNKNOWN, s->table.modes.items[k].id, 0)
-                    .fit != RSDK_FIT_NONE;
-        }
-    }
-    coverage->targets = targets;
-    coverage->target_count = s->sums.list.count;
-    return RSDK_OK;
-}
-
 static rsdk_status take_by_kind(rsdk_survey *s, const rsdk_code_file *file) {
     switch (file->kind) {
     case RSDK_CODE_FILE_LIBRARY:
@@ -100,8 +62,36 @@ static rsdk_status read_files(rsdk_survey *s, rsdk_coverage *coverage) {
         RSDK_TRY(take_by_kind(s, &files.list.items[i]));
     }
     coverage->file_count = files.list.count;
-    RSDK_TRY(finish_libraries(s, coverage));
-    RSDK_TRY(finish_targets(s, coverage));
+    /* Judge the libraries, without those that have nothing but a list of kernels or a database. */
+    rsdk_library_coverage *libraries = rsdk_arena_alloc(s->arena, s->libraries.count + 1, sizeof *libraries);
+    RSDK_NEED(libraries, s->error);
+    for (size_t i = 0; i < s->libraries.count; i++) {
+        const rsdk_surveyed_library *of = &s->libraries.items[i];
+        s->has_named_code = s->has_named_code || (of->sums.list.count > 0 && !rsdk_survey_is_unnamed(of));
+    }
+    for (size_t i = 0; i < s->libraries.count; i++) {
+        rsdk_surveyed_library *of = &s->libraries.items[i];
+        RSDK_TRY(rsdk_survey_judge(s, of));
+        if (of->files.count > 0) {
+            libraries[coverage->library_count++] = of->shown;
+        }
+    }
+    qsort(libraries, coverage->library_count, sizeof *libraries, compare_libraries);
+    coverage->libraries = libraries;
+    rsdk_covered_target *targets = rsdk_arena_alloc(s->arena, s->sums.list.count + 1, sizeof *targets);
+    RSDK_NEED(targets, s->error);
+    rsdk_target_sums_sort(&s->sums);
+    for (size_t i = 0; i < s->sums.list.count; i++) {
+        const rsdk_device_target *sum = &s->sums.list.items[i];
+        targets[i] = (rsdk_covered_target){sum->target, sum->size, sum->image_count, s->table.modes.count == 0};
+        for (size_t k = 0; k < s->table.modes.count && !targets[i].is_used; k++) {
+            targets[i].is_used =
+                rsdk_compatibility_check(sum->target, RSDK_GENERIC_VERSION_UNKNOWN, s->table.modes.items[k].id, 0)
+                    .fit != RSDK_FIT_NONE;
+        }
+    }
+    coverage->targets = targets;
+    coverage->target_count = s->sums.list.count;
     coverage->faults = s->faults.items;
     coverage->fault_count = s->faults.count;
     return RSDK_OK;

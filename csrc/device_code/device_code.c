@@ -84,23 +84,6 @@ static rsdk_status sum_targets(const rsdk_listing *listing, rsdk_arena *arena, r
     return RSDK_OK;
 }
 
-static rsdk_status finish(const rsdk_listing *listing, rsdk_arena *arena, rsdk_device_code *code) {
-    size_t first = 0;
-    for (size_t i = 0; i < listing->bundles.count; i++) {
-        rsdk_device_bundle *bundle = &listing->bundles.items[i];
-        bundle->images = bundle->image_count > 0 ? &listing->images.items[first] : NULL;
-        first += bundle->image_count;
-        code->stored_size += bundle->size;
-        code->compressed_count += bundle->compression != NULL;
-    }
-    code->bundles = listing->bundles.items;
-    code->bundle_count = listing->bundles.count;
-    code->kernels = listing->kernels;
-    code->history = listing->history;
-    code->has_removed_code = listing->has_removed_code;
-    return sum_targets(listing, arena, code);
-}
-
 /* ---- the public functions ---- */
 
 static rsdk_status read_into(owned_code *owned, const rsdk_file *file, rsdk_error *error) {
@@ -112,7 +95,21 @@ static rsdk_status read_into(owned_code *owned, const rsdk_file *file, rsdk_erro
     owned->code.size = file->size;
     owned->code.path = rsdk_arena_copy(&owned->arena, file->path);
     RSDK_NEED(owned->code.path, error);
-    return finish(&listing, &owned->arena, &owned->code);
+    rsdk_device_code *code = &owned->code;
+    size_t first = 0;
+    for (size_t i = 0; i < listing.bundles.count; i++) {
+        rsdk_device_bundle *bundle = &listing.bundles.items[i];
+        bundle->images = bundle->image_count > 0 ? &listing.images.items[first] : NULL;
+        first += bundle->image_count;
+        code->stored_size += bundle->size;
+        code->compressed_count += bundle->compression != NULL;
+    }
+    code->bundles = listing.bundles.items;
+    code->bundle_count = listing.bundles.count;
+    code->kernels = listing.kernels;
+    code->history = listing.history;
+    code->has_removed_code = listing.has_removed_code;
+    return sum_targets(&listing, &owned->arena, code);
 }
 
 rsdk_status rsdk_code_of_file(const rsdk_file *file, rsdk_device_code **code, rsdk_error *error) {

@@ -344,8 +344,14 @@ static bool is_of_runtime(const host *h) {
     return result;
 }
 
-/* Search the constants and data of a file that has no code in the ways of HIP. */
-static rsdk_status search_data(host *h) {
+static rsdk_status list_sections(host *h) {
+    RSDK_TRY(rsdk_elf_sections_read_within(h->extent->file, h->extent->start, h->extent->size, &h->scratch,
+                                           &h->sections, h->error));
+    RSDK_TRY(list_hip(h));
+    for (size_t i = 0; i < h->sections.count; i++) {
+        RSDK_TRY(list_section(h, &h->sections.items[i]));
+    }
+    /* Search the constants and data of a file that has no code in the ways of HIP. */
     const rsdk_listing *listing = h->listing;
     if (listing->bundles.count > 0 || listing->kernels.name != NULL || listing->has_removed_code || is_of_runtime(h)) {
         return RSDK_OK;
@@ -358,16 +364,6 @@ static rsdk_status search_data(host *h) {
         }
     }
     return RSDK_OK;
-}
-
-static rsdk_status list_sections(host *h) {
-    RSDK_TRY(rsdk_elf_sections_read_within(h->extent->file, h->extent->start, h->extent->size, &h->scratch,
-                                           &h->sections, h->error));
-    RSDK_TRY(list_hip(h));
-    for (size_t i = 0; i < h->sections.count; i++) {
-        RSDK_TRY(list_section(h, &h->sections.items[i]));
-    }
-    return search_data(h);
 }
 
 rsdk_status rsdk_host_elf_list(rsdk_listing *listing, const rsdk_extent *extent, const rsdk_elf_header *header) {

@@ -79,15 +79,6 @@ static rsdk_status take_kernels(kpack *k) {
     return RSDK_OK;
 }
 
-/* Take the scheme, which is a text; any other than "none" is zstd. */
-static rsdk_status take_scheme(kpack *k) {
-    char scheme[KEY_SIZE];
-    rsdk_device_bundle *bundle = &k->listing->bundles.items[0];
-    RSDK_TRY(rsdk_message_key(&k->message, scheme, sizeof scheme));
-    bundle->compression = strcmp(scheme, "none") == 0 ? NULL : "zstd";
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent) {
     unsigned char header[HEADER_SIZE];
     kpack k = {.listing = listing};
@@ -119,7 +110,11 @@ rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent) {
         if (strcmp(key, "toc") == 0) {
             RSDK_TRY(take_kernels(&k));
         } else if (strcmp(key, "compression_scheme") == 0) {
-            RSDK_TRY(take_scheme(&k));
+            /* Any scheme other than "none" is zstd. */
+            char scheme[KEY_SIZE];
+            rsdk_device_bundle *bundle = &k.listing->bundles.items[0];
+            RSDK_TRY(rsdk_message_key(&k.message, scheme, sizeof scheme));
+            bundle->compression = strcmp(scheme, "none") == 0 ? NULL : "zstd";
         } else {
             RSDK_TRY(rsdk_message_skip(&k.message));
         }

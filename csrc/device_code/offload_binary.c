@@ -143,47 +143,39 @@ static rsdk_status read_record(const rsdk_extent *extent, record *r, rsdk_error 
     return RSDK_OK;
 }
 
-/* Decompress the head of a record whose header is read. */
-static rsdk_status read_head(rsdk_listing *listing, record *r) {
-    static const unsigned char zstd_magic[] = {0x28, 0xB5, 0x2F, 0xFD};
-    unsigned char start[sizeof zstd_magic];
-    rsdk_extent packed = rsdk_extent_from(&r->extent, r->entries);
-    uint64_t left = r->plain_size - r->entries;
-    RSDK_TRY(rsdk_extent_read(&packed, 0, start, sizeof start, listing->error));
-    unsigned method = memcmp(start, zstd_magic, sizeof start) == 0 ? RSDK_COMPRESSION_ZSTD : RSDK_COMPRESSION_ZLIB;
-    RSDK_TRY(rsdk_listing_make_room(listing, HEAD_LIMIT));
-    RSDK_TRY(rsdk_decompression_read_head(&listing->decompression, method, &packed, listing->head,
-                                          left < HEAD_LIMIT ? (size_t)left : HEAD_LIMIT, &r->head_size,
-                                          listing->error));
-    r->head = listing->head;
-    r->compression = rsdk_decompression_name(method);
-    return RSDK_OK;
-}
-
-static rsdk_status list_record(rsdk_listing *listing, const record *r) {
-    RSDK_TRY(rsdk_listing_add_bundle(listing, &r->extent,
-                                     (rsdk_device_bundle){.container = RSDK_CONTAINER_OFFLOAD_BINARY,
-                                                          .offset = r->extent.start,
-                                                          .size = r->extent.size,
-                                                          .plain_size = r->plain_size,
-                                                          .version = r->version,
-                                                          .compression = r->compression}));
-    for (uint64_t i = 0; i < r->count; i++) {
-        unsigned char entry[ENTRY_SIZE];
-        RSDK_TRY(read_at(r, r->entries + i * ENTRY_SIZE, entry, sizeof entry, listing->error));
-        RSDK_TRY(take_entry(listing, r, entry));
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_offload_binary_list_all(rsdk_listing *listing, const rsdk_extent *extent) {
     uint64_t offset = 0;
     while (offset < extent->size && extent->size - offset >= HEADER_SIZE) {
         record r;
         rsdk_extent rest = rsdk_extent_from(extent, offset);
         RSDK_TRY(read_record(&rest, &r, listing->error));
-        RSDK_TRY(r.is_compressed ? read_head(listing, &r) : RSDK_OK);
-        RSDK_TRY(list_record(listing, &r));
+        if (r.is_compressed) {
+            static const unsigned char zstd_magic[] = {0x28, 0xB5, 0x2F, 0xFD};
+            unsigned char start[sizeof zstd_magic];
+            rsdk_extent packed = rsdk_extent_from(&r.extent, r.entries);
+            uint64_t left = r.plain_size - r.entries;
+            RSDK_TRY(rsdk_extent_read(&packed, 0, start, sizeof start, listing->error));
+            unsigned method =
+                memcmp(start, zstd_magic, sizeof start) == 0 ? RSDK_COMPRESSION_ZSTD : RSDK_COMPRESSION_ZLIB;
+            RSDK_TRY(rsdk_listing_make_room(listing, HEAD_LIMIT));
+            RSDK_TRY(rsdk_decompression_read_head(&listing->decompression, method, &packed, listing->head,
+                                                  left < HEAD_LIMIT ? (size_t)left : HEAD_LIMIT, &r.head_size,
+                                                  listing->error));
+            r.head = listing->head;
+            r.compression = rsdk_decompression_name(method);
+        }
+        RSDK_TRY(rsdk_listing_add_bundle(listing, &r.extent,
+                                         (rsdk_device_bundle){.container = RSDK_CONTAINER_OFFLOAD_BINARY,
+                                                              .offset = r.extent.start,
+                                                              .size = r.extent.size,
+                                                              .plain_size = r.plain_size,
+                                                              .version = r.version,
+                                                              .compression = r.compression}));
+        for (uint64_t i = 0; i < r.count; i++) {
+            unsigned char entry[ENTRY_SIZE];
+            RSDK_TRY(read_at(&r, r.entries + i * ENTRY_SIZE, entry, sizeof entry, listing->error));
+            RSDK_TRY(take_entry(listing, &r, entry));
+        }
         uint64_t padding = (8 - r.extent.size % 8) % 8;
         offset += r.extent.size;
         offset += padding < extent->size - offset ? padding : extent->size - offset;

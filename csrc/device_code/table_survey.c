@@ -14,22 +14,6 @@ static size_t stem_length(const char *path) {
     return (size_t)(name - path) + strcspn(name, ".");
 }
 
-/* Find a file that a row leads to and that is not there; NULL: all are there. */
-static rsdk_status find_missing(rsdk_survey *s, const char *index, const rsdk_kernel_row *row, const char **missing) {
-    const char *directory = rsdk_path_parent(&s->scratch, index);
-    RSDK_NEED(directory, s->error);
-    for (size_t i = 0; i < row->tables.count && *missing == NULL; i++) {
-        size_t unused = 0;
-        const char *path = rsdk_path_join(&s->scratch, directory, row->tables.items[i]);
-        RSDK_NEED(path, s->error);
-        if (!rsdk_name_table_find(&s->kernel_tables, path, strlen(path), &unused)) {
-            *missing = rsdk_arena_format(s->arena, "%s.dat", path);
-            RSDK_NEED(*missing, s->error);
-        }
-    }
-    return RSDK_OK;
-}
-
 /* Find out whether a GPU in each mode reads the file, by the target in its name. */
 static rsdk_status find_readers(rsdk_survey *s, const rsdk_code_file *file, bool **readers) {
     const rsdk_compatibility *fits = NULL;
@@ -54,7 +38,18 @@ static rsdk_status take_row(rsdk_survey *s, const rsdk_surveyed_library *of, con
     if (row->processor == NULL && row->has_condition) {
         return RSDK_OK; /* a condition that is not known */
     }
-    RSDK_TRY(find_missing(s, file->path, row, &missing));
+    /* Find a file that a row leads to and that is not there; NULL: all are there. */
+    const char *directory = rsdk_path_parent(&s->scratch, file->path);
+    RSDK_NEED(directory, s->error);
+    for (size_t i = 0; i < row->tables.count && missing == NULL; i++) {
+        size_t unused = 0;
+        const char *path = rsdk_path_join(&s->scratch, directory, row->tables.items[i]);
+        RSDK_NEED(path, s->error);
+        if (!rsdk_name_table_find(&s->kernel_tables, path, strlen(path), &unused)) {
+            missing = rsdk_arena_format(s->arena, "%s.dat", path);
+            RSDK_NEED(missing, s->error);
+        }
+    }
     if (row->processor != NULL) {
         fits = rsdk_fit_table_row(&s->table, row->processor);
         RSDK_NEED(fits, s->error);
