@@ -131,23 +131,6 @@ static rsdk_status take_error(const rsdk_error *from, rsdk_arena *arena, rsdk_fi
     return RSDK_OK;
 }
 
-static rsdk_status look_closer(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena) {
-    switch (finding->code) {
-    case RSDK_E_LIB_006:
-        finding->code = finding->path != NULL && is_large_file_pointer(finding->path) ? RSDK_E_FILE_006 : finding->code;
-        break;
-    case RSDK_E_FILE_007:
-        RSDK_TRY(finding->path != NULL ? look_at_mode(finding, arena, NULL) : RSDK_OK);
-        break;
-    case RSDK_E_API_001:
-        RSDK_TRY(look_for_record(finding, sdk, arena, NULL));
-        break;
-    default:
-        break;
-    }
-    return rsdk_finding_add_owner(finding, sdk, arena, NULL);
-}
-
 rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
     RSDK_TRY(take_error(error, arena, finding));
     if (finding->code == RSDK_E_LIB_001 && finding->path != NULL && rsdk_finding_fact(finding, "dlerror") != NULL) {
@@ -167,5 +150,18 @@ rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_are
     } else if (finding->code == RSDK_E_LIB_002 && rsdk_finding_fact(finding, "name") != NULL) {
         RSDK_TRY(rsdk_host_package_add(finding, arena, rsdk_finding_fact(finding, "name"), false, NULL));
     }
-    return look_closer(finding, sdk, arena);
+    switch (finding->code) {
+    case RSDK_E_LIB_006:
+        finding->code = finding->path != NULL && is_large_file_pointer(finding->path) ? RSDK_E_FILE_006 : finding->code;
+        break;
+    case RSDK_E_FILE_007:
+        RSDK_TRY(finding->path != NULL ? look_at_mode(finding, arena, NULL) : RSDK_OK);
+        break;
+    case RSDK_E_API_001:
+        RSDK_TRY(look_for_record(finding, sdk, arena, NULL));
+        break;
+    default:
+        break;
+    }
+    return rsdk_finding_add_owner(finding, sdk, arena, NULL);
 }

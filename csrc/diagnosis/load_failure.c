@@ -122,18 +122,6 @@ static rsdk_status explain_unrecorded(explanation *e, const char *name) {
     return find(e, RSDK_E_LIB_023, who_needs(e, name));
 }
 
-/* Explain a library that the RECORD of its installed package does not list: the package of a closure, say, or of
- * another maker. */
-static rsdk_status explain_unlisted(explanation *e, rsdk_package_id package, const char *name) {
-    const char *distribution = rsdk_package_name_distribution(e->sdk, package, NULL, e->arena);
-    RSDK_NEED(distribution, e->error);
-    const char *detail = rsdk_arena_format(e->arena, "%s has it, and the one that is installed does not", distribution);
-    RSDK_NEED(detail, e->error);
-    RSDK_TRY(add(e, "detail", detail));
-    RSDK_TRY(add(e, "package", distribution));
-    return find(e, RSDK_E_LIB_002, who_needs(e, name));
-}
-
 /* Explain a missing library whose package the catalog knows. */
 static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *entry, const char *name,
                                       const rsdk_recorded_file *recorded) {
@@ -143,7 +131,16 @@ static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *
             return explain_unrecorded(e, name);
         }
         if (recorded->has_records) {
-            return explain_unlisted(e, entry->package, name);
+            /* Explain a library that the RECORD of its installed package does not list: the package of a closure, say,
+             * or of another maker. */
+            const char *distribution = rsdk_package_name_distribution(e->sdk, entry->package, NULL, e->arena);
+            RSDK_NEED(distribution, e->error);
+            const char *detail =
+                rsdk_arena_format(e->arena, "%s has it, and the one that is installed does not", distribution);
+            RSDK_NEED(detail, e->error);
+            RSDK_TRY(add(e, "detail", detail));
+            RSDK_TRY(add(e, "package", distribution));
+            return find(e, RSDK_E_LIB_002, who_needs(e, name));
         }
         const char *path = rsdk_arena_format(e->arena, "%s/%s/%s", directory, entry->directory, name);
         RSDK_NEED(path, e->error);

@@ -135,22 +135,6 @@ static const char *newest(const rsdk_elf_dynsym *symbols, const char *like, cons
     return found;
 }
 
-/* Find out what brings the library in; *is_loaded: before the load that failed. */
-static rsdk_status find_origin(misfit *m, bool *is_loaded, rsdk_origin *origin) {
-    const char *const others[] = {m->path, m->needing.file.path, m->provider};
-    rsdk_origins origins = {.arena = m->arena, .library_path = m->search.library_path};
-    RSDK_TRY(rsdk_origins_add_preloaded(&origins, secure_getenv("LD_PRELOAD"), m->error));
-    for (size_t i = 0; i < m->map.objects.count; i++) {
-        const char *path = m->map.objects.items[i].path;
-        *is_loaded |= strcmp(path, m->provider) == 0;
-        RSDK_APPEND(m->arena, &origins.mapped, path[0] != '\0' ? path : "/proc/self/exe", m->error);
-    }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        RSDK_APPEND(m->arena, &origins.mapped, others[i], m->error);
-    }
-    return rsdk_origins_find(&origins, m->provider, origin, m->error);
-}
-
 /* Add the fact that chooses the fix: a variable, the system, an environment of conda, or the order of loading. */
 static rsdk_status add_remedy(misfit *m, const rsdk_origin *origin, bool is_loaded) {
     const char *directory = rsdk_path_parent(m->arena, m->provider);
@@ -181,7 +165,19 @@ static rsdk_status tell_provider(misfit *m, const char **detail) {
     RSDK_TRY(find_in_sdk(m, name, &own));
     if (own == NULL || !rsdk_file_identify(own, &one) || !rsdk_file_identify(m->provider, &other) ||
         !rsdk_file_same(one, other)) {
-        RSDK_TRY(find_origin(m, &is_loaded, &origin));
+        /* Find out what brings the library in; *is_loaded: before the load that failed. */
+        const char *const others[] = {m->path, m->needing.file.path, m->provider};
+        rsdk_origins origins = {.arena = m->arena, .library_path = m->search.library_path};
+        RSDK_TRY(rsdk_origins_add_preloaded(&origins, secure_getenv("LD_PRELOAD"), m->error));
+        for (size_t i = 0; i < m->map.objects.count; i++) {
+            const char *path = m->map.objects.items[i].path;
+            is_loaded |= strcmp(path, m->provider) == 0;
+            RSDK_APPEND(m->arena, &origins.mapped, path[0] != '\0' ? path : "/proc/self/exe", m->error);
+        }
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+            RSDK_APPEND(m->arena, &origins.mapped, others[i], m->error);
+        }
+        RSDK_TRY(rsdk_origins_find(&origins, m->provider, &origin, m->error));
         RSDK_TRY(add_remedy(m, &origin, is_loaded));
         bool is_told = is_loaded ? origin.kind != RSDK_ORIGIN_SYSTEM : origin.kind > RSDK_ORIGIN_UNKNOWN;
         by = is_told ? rsdk_arena_format(m->arena, ", brought in by %s,", origin.text) : "";

@@ -187,23 +187,6 @@ static void add_index(rsdk_text *text, const rsdk_index_row *row) {
     }
 }
 
-/* Add the options that name where packages come from: the known source of the installation, the site's index, the
- * configuration of the installer (a source of no words), or the index that serves the version. */
-static void add_source(composer *c, rsdk_text *text) {
-    const char *source = c->installation->source;
-    const rsdk_index_row *row = index_asked_for(c);
-    if (source != NULL && source[0] != '\0') {
-        rsdk_text_add(text, "%s ", source);
-    } else if (rsdk_index_of_site() != NULL || (source == NULL && row != NULL)) {
-        rsdk_text_add(text, "--index-url ");
-        add_index(text, row);
-        rsdk_text_add(text, " ");
-    } else if (source == NULL) {
-        c->lacks_facts = true;
-        rsdk_text_add(text, "%s ", words_for("source"));
-    }
-}
-
 /* Return whether a fix is words, which begin as a sentence does, and no command, whose program has a name in lower case
  * or whose variable has one in upper case. */
 static bool is_words(const char *fix) {
@@ -237,7 +220,20 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
         c->lacks_facts = true;
         rsdk_text_add(text, "%s", words);
     } else if (strcmp(name, "source") == 0) {
-        add_source(c, text);
+        /* Add the options that name where packages come from: the known source of the installation, the site's index,
+         * the configuration of the installer (a source of no words), or the index that serves the version. */
+        const char *source = c->installation->source;
+        const rsdk_index_row *row = index_asked_for(c);
+        if (source != NULL && source[0] != '\0') {
+            rsdk_text_add(text, "%s ", source);
+        } else if (rsdk_index_of_site() != NULL || (source == NULL && row != NULL)) {
+            rsdk_text_add(text, "--index-url ");
+            add_index(text, row);
+            rsdk_text_add(text, " ");
+        } else if (source == NULL) {
+            c->lacks_facts = true;
+            rsdk_text_add(text, "%s ", words_for("source"));
+        }
     } else if (strcmp(name, "index_requirement") == 0) {
         rsdk_index_add_requirement(text, !c->is_page);
     } else if (strcmp(name, "index") == 0) {
