@@ -126,24 +126,6 @@ static uint64_t symbol_count(const reading *r) {
     return last + 1 < count ? last + 1 : count;
 }
 
-/* Drop references to symbols that no other file defines for this one: local and hidden symbols. */
-static rsdk_status keep_visible_references(reading *r) {
-    size_t kept = 0;
-    for (size_t i = 0; i < r->result->references.count; i++) {
-        const rsdk_elf_reference reference = r->result->references.items[i];
-        if (reference.symbol >= r->result->count) {
-            return rsdk_elf_view_damaged(&r->view, "a relocation names a symbol that does not exist");
-        }
-        const ElfW(Sym) *symbol = &r->result->symbols[reference.symbol];
-        unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other); /* the same in both classes */
-        if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL && visibility != STV_HIDDEN && visibility != STV_INTERNAL) {
-            r->result->references.items[kept++] = reference;
-        }
-    }
-    r->result->references.count = kept;
-    return RSDK_OK;
-}
-
 static rsdk_status take_symbols(reading *r) {
     const rsdk_elf_symbol_tables *tables = &r->tables->symbols;
     void *block = NULL;
@@ -301,7 +283,20 @@ rsdk_status rsdk_elf_dynsym_read(const rsdk_elf_image *image, const rsdk_elf_tab
         RSDK_TRY(take_references(&r, &tables->jump_relocations, 0, true));
     }
     RSDK_TRY(take_symbols(&r));
-    RSDK_TRY(keep_visible_references(&r));
+    /* Drop references to symbols that no other file defines for this one: local and hidden symbols. */
+    size_t kept = 0;
+    for (size_t i = 0; i < r.result->references.count; i++) {
+        const rsdk_elf_reference reference = r.result->references.items[i];
+        if (reference.symbol >= r.result->count) {
+            return rsdk_elf_view_damaged(&r.view, "a relocation names a symbol that does not exist");
+        }
+        const ElfW(Sym) *symbol = &r.result->symbols[reference.symbol];
+        unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other); /* the same in both classes */
+        if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL && visibility != STV_HIDDEN && visibility != STV_INTERNAL) {
+            r.result->references.items[kept++] = reference;
+        }
+    }
+    r.result->references.count = kept;
     RSDK_TRY(take_hashes(&r));
     return take_versions(&r);
 }

@@ -190,21 +190,6 @@ static const char *refusal_of(const GElf_Ehdr *header) {
     return memcmp(ident + EI_PAD, padding, sizeof padding) != 0 ? "nonzero padding in e_ident" : NULL;
 }
 
-static rsdk_status take_header(rsdk_elf_reading *r, const GElf_Ehdr *header) {
-    if (header->e_type != ET_DYN && (header->e_type != ET_EXEC || !r->takes_programs)) {
-        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, "%s: not a shared library (ELF type %u)", r->file.path,
-                         header->e_type);
-    }
-    r->result->elf_class = header->e_ident[EI_CLASS];
-    r->result->data_encoding = header->e_ident[EI_DATA];
-    r->result->machine = header->e_machine;
-    r->result->flags = header->e_flags;
-    r->result->is_program = header->e_type == ET_EXEC;
-    r->result->refused = refusal_of(header);
-    r->result->wants_executable_stack = true; /* without PT_GNU_STACK */
-    return RSDK_OK;
-}
-
 /* ---- dynamic section ---- */
 
 /* Read the dynamic section in this machine's byte order, `*count` entries. */
@@ -266,7 +251,17 @@ static rsdk_status read_with(rsdk_elf_reading *r, Elf *elf) {
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == NULL) {
         return rsdk_elf_reading_damaged(r, "not an ELF file");
     }
-    RSDK_TRY(take_header(r, &header));
+    if (header.e_type != ET_DYN && (header.e_type != ET_EXEC || !r->takes_programs)) {
+        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, "%s: not a shared library (ELF type %u)", r->file.path,
+                         header.e_type);
+    }
+    r->result->elf_class = header.e_ident[EI_CLASS];
+    r->result->data_encoding = header.e_ident[EI_DATA];
+    r->result->machine = header.e_machine;
+    r->result->flags = header.e_flags;
+    r->result->is_program = header.e_type == ET_EXEC;
+    r->result->refused = refusal_of(&header);
+    r->result->wants_executable_stack = true; /* without PT_GNU_STACK */
     RSDK_TRY(take_segments(r, elf, &header));
     /* The processors that the file is for, beyond the machine. A note that cannot be read says nothing. */
     char note[PROPERTIES_LIMIT];

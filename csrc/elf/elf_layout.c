@@ -159,16 +159,6 @@ static rsdk_status check_sections(layout *l, rsdk_error *error) {
 
 /* ---- reading ---- */
 
-static rsdk_status read_sections(layout *l, rsdk_error *error) {
-    if (l->header.e_shoff == 0 || l->header.e_shentsize != sizeof *l->sections || !has_sections(l)) {
-        return RSDK_OK;
-    }
-    l->section_count = l->header.e_shnum;
-    l->sections = rsdk_arena_alloc(l->arena, l->section_count + 1, sizeof *l->sections);
-    RSDK_NEED(l->sections, error);
-    return rsdk_file_read(&l->file, l->header.e_shoff, l->sections, l->section_count * sizeof *l->sections, error);
-}
-
 static rsdk_status read_headers(layout *l, rsdk_error *error) {
     RSDK_TRY(rsdk_file_read(&l->file, 0, &l->header, sizeof l->header, error));
     uint64_t size = (uint64_t)l->header.e_phnum * sizeof *l->segments;
@@ -180,7 +170,13 @@ static rsdk_status read_headers(layout *l, rsdk_error *error) {
     l->segments = rsdk_arena_alloc(l->arena, l->count + 1, sizeof *l->segments);
     RSDK_NEED(l->segments, error);
     RSDK_TRY(rsdk_file_read(&l->file, l->header.e_phoff, l->segments, (size_t)size, error));
-    return read_sections(l, error);
+    if (l->header.e_shoff == 0 || l->header.e_shentsize != sizeof *l->sections || !has_sections(l)) {
+        return RSDK_OK;
+    }
+    l->section_count = l->header.e_shnum;
+    l->sections = rsdk_arena_alloc(l->arena, l->section_count + 1, sizeof *l->sections);
+    RSDK_NEED(l->sections, error);
+    return rsdk_file_read(&l->file, l->header.e_shoff, l->sections, l->section_count * sizeof *l->sections, error);
 }
 
 rsdk_status rsdk_elf_layout_find_damages(const rsdk_file *opened, rsdk_arena *arena, rsdk_elf_damages *damages,

@@ -110,23 +110,6 @@ static rsdk_status read_file_header(reading *r) {
     return RSDK_OK;
 }
 
-/* Take figures that do not fit into the ELF header from the first section header. */
-static rsdk_status take_large_figures(reading *r) {
-    if (r->count == 0 || r->names_index == SHN_XINDEX) {
-        RSDK_TRY(read_headers(r, 1));
-    }
-    if (r->count == 0) {
-        r->count = r->headers[0].sh_size;
-    }
-    if (r->names_index == SHN_XINDEX) {
-        r->names_index = r->headers[0].sh_link;
-    }
-    if (r->count > SECTION_LIMIT) {
-        return damaged(r, "has more sections than any library does");
-    }
-    return RSDK_OK;
-}
-
 /* Read the table of names; `*size` is where the last name that ends in it ends. Without a table: no name, size 0. */
 static rsdk_status read_name_table(const reading *r, const char **names, uint64_t *size) {
     if (r->names_index == SHN_UNDEF) {
@@ -183,7 +166,19 @@ static rsdk_status read_table(reading *r, rsdk_elf_sections *sections) {
     if (r->table_offset == 0) {
         return RSDK_OK;
     }
-    RSDK_TRY(take_large_figures(r));
+    /* Take figures that do not fit into the ELF header from the first section header. */
+    if (r->count == 0 || r->names_index == SHN_XINDEX) {
+        RSDK_TRY(read_headers(r, 1));
+    }
+    if (r->count == 0) {
+        r->count = r->headers[0].sh_size;
+    }
+    if (r->names_index == SHN_XINDEX) {
+        r->names_index = r->headers[0].sh_link;
+    }
+    if (r->count > SECTION_LIMIT) {
+        return damaged(r, "has more sections than any library does");
+    }
     if (r->count == 0) {
         return RSDK_OK;
     }

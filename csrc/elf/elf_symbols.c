@@ -136,21 +136,6 @@ static rsdk_status check_gnu_hash(check *c, uint64_t room) {
     return RSDK_OK;
 }
 
-static rsdk_status check_hashes(check *c) {
-    uint64_t room = symbol_room(c);
-    c->tables->is_counted = c->tables->hash != 0 || c->tables->gnu_hash != 0;
-    if (c->tables->hash != 0) {
-        RSDK_TRY(check_hash(c, room));
-    }
-    if (c->tables->gnu_hash != 0) {
-        RSDK_TRY(check_gnu_hash(c, room));
-    }
-    if (c->tables->hash == 0 && c->tables->gnu_hash == 0) {
-        c->tables->count = room;
-    }
-    return RSDK_OK;
-}
-
 /* ---- versions ---- */
 
 static const char bad_versions[] = "its table of versions contradicts itself";
@@ -348,7 +333,18 @@ static rsdk_status check_symbols(check *c) {
 
 rsdk_status rsdk_elf_symbols_count(rsdk_elf_view *view, rsdk_elf_symbol_tables *tables) {
     check c = {.view = view, .tables = tables};
-    return check_hashes(&c);
+    uint64_t room = symbol_room(&c);
+    c.tables->is_counted = c.tables->hash != 0 || c.tables->gnu_hash != 0;
+    if (c.tables->hash != 0) {
+        RSDK_TRY(check_hash(&c, room));
+    }
+    if (c.tables->gnu_hash != 0) {
+        RSDK_TRY(check_gnu_hash(&c, room));
+    }
+    if (c.tables->hash == 0 && c.tables->gnu_hash == 0) {
+        c.tables->count = room;
+    }
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_elf_symbols_check(rsdk_elf_view *view, rsdk_elf_symbol_tables *tables) {

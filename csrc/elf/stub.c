@@ -80,22 +80,6 @@ static size_t write_string(const layout *l, char *bytes, size_t *end, const char
     return index;
 }
 
-static void write_dynamic(const layout *l, const char *soname, const rsdk_strings *needed, char *bytes) {
-    size_t next = l->dynamic, end = l->strings + 1; /* the string table starts with the empty string */
-    for (size_t i = 0; i < needed->count; i++) {
-        write_entry(bytes, &next, DT_NEEDED, write_string(l, bytes, &end, needed->items[i]));
-    }
-    if (soname != NULL) {
-        write_entry(bytes, &next, DT_SONAME, write_string(l, bytes, &end, soname));
-    }
-    write_entry(bytes, &next, DT_HASH, l->hash);
-    write_entry(bytes, &next, DT_STRTAB, l->strings);
-    write_entry(bytes, &next, DT_STRSZ, l->end - l->strings);
-    write_entry(bytes, &next, DT_SYMTAB, l->symbols);
-    write_entry(bytes, &next, DT_SYMENT, sizeof(ElfW(Sym)));
-    write_entry(bytes, &next, DT_NULL, 0);
-}
-
 rsdk_status rsdk_elf_stub_make(const rsdk_elf_file *model, const char *soname, const rsdk_strings *needed,
                                rsdk_arena *arena, rsdk_elf_stub *stub, rsdk_error *error) {
     layout l = lay_out(soname, needed);
@@ -103,7 +87,19 @@ rsdk_status rsdk_elf_stub_make(const rsdk_elf_file *model, const char *soname, c
     RSDK_NEED(bytes, error);
     const uint32_t hash[HASH_WORDS] = {0, 1, 0, 0}; /* no bucket: the linker passes the object by in look-ups */
     write_headers(model, &l, bytes);
-    write_dynamic(&l, soname, needed, bytes);
+    size_t next = l.dynamic, end = l.strings + 1; /* the string table starts with the empty string */
+    for (size_t i = 0; i < needed->count; i++) {
+        write_entry(bytes, &next, DT_NEEDED, write_string(&l, bytes, &end, needed->items[i]));
+    }
+    if (soname != NULL) {
+        write_entry(bytes, &next, DT_SONAME, write_string(&l, bytes, &end, soname));
+    }
+    write_entry(bytes, &next, DT_HASH, l.hash);
+    write_entry(bytes, &next, DT_STRTAB, l.strings);
+    write_entry(bytes, &next, DT_STRSZ, l.end - l.strings);
+    write_entry(bytes, &next, DT_SYMTAB, l.symbols);
+    write_entry(bytes, &next, DT_SYMENT, sizeof(ElfW(Sym)));
+    write_entry(bytes, &next, DT_NULL, 0);
     memcpy(bytes + l.hash, hash, sizeof hash);
     *stub = (rsdk_elf_stub){.bytes = bytes, .size = l.end};
     return RSDK_OK;
