@@ -164,23 +164,6 @@ static const char *say_virtual(rsdk_access *access) {
     return "";
 }
 
-static rsdk_status explain_no_driver(rsdk_access *access, const char *driver, rsdk_error *error) {
-    RSDK_TRY(rsdk_pci_bus_read(access->bus, arena_of(access), error));
-    if (access->bus->gpus.count > 0) {
-        rsdk_gpu_problem problem = {RSDK_W_GPU_010, RSDK_NO_NODE, driver, "an AMD GPU is on the PCI bus", NULL, 0};
-        const char *lent = access->bus->gpus.items[0].address;
-        for (size_t i = 0; i < access->bus->gpus.count; i++) {
-            lent = access->bus->gpus.items[i].is_lent ? lent : NULL;
-        }
-        problem.detail = lent != NULL ? "another driver has the AMD GPU, as for a virtual machine" : problem.detail;
-        return rsdk_problem_list_add(access->problems, problem, RSDK_FACTS({"lent", lent}), error);
-    }
-    const char *bus = access->bus->exists ? "none is on the PCI bus" : "the kernel shows no PCI bus";
-    const char *detail = rsdk_arena_format(arena_of(access), "%s%s", bus, say_virtual(access));
-    RSDK_NEED(detail, error);
-    return add_problem(access, RSDK_N_GPU_011, driver, detail, error);
-}
-
 rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, rsdk_error *error) {
     const char *driver = NULL, *wsl = NULL, *initstate = NULL;
     RSDK_TRY(below_root(access, wsl_device, &wsl, error));
@@ -190,7 +173,20 @@ rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, r
         return explain_wsl(access, wsl, error);
     }
     if (!exists(driver)) {
-        return explain_no_driver(access, driver, error);
+        RSDK_TRY(rsdk_pci_bus_read(access->bus, arena_of(access), error));
+        if (access->bus->gpus.count > 0) {
+            rsdk_gpu_problem problem = {RSDK_W_GPU_010, RSDK_NO_NODE, driver, "an AMD GPU is on the PCI bus", NULL, 0};
+            const char *lent = access->bus->gpus.items[0].address;
+            for (size_t i = 0; i < access->bus->gpus.count; i++) {
+                lent = access->bus->gpus.items[i].is_lent ? lent : NULL;
+            }
+            problem.detail = lent != NULL ? "another driver has the AMD GPU, as for a virtual machine" : problem.detail;
+            return rsdk_problem_list_add(access->problems, problem, RSDK_FACTS({"lent", lent}), error);
+        }
+        const char *bus = access->bus->exists ? "none is on the PCI bus" : "the kernel shows no PCI bus";
+        const char *detail = rsdk_arena_format(arena_of(access), "%s%s", bus, say_virtual(access));
+        RSDK_NEED(detail, error);
+        return add_problem(access, RSDK_N_GPU_011, driver, detail, error);
     }
     if (is_driver_in_motion(initstate)) {
         return add_problem(access, RSDK_W_GPU_012, driver, "the module is being loaded or unloaded", error);

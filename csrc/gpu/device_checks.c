@@ -76,8 +76,13 @@ rsdk_status rsdk_health_check_bar(rsdk_examiner *x, rsdk_error *error) {
 
 enum { LINK_PCIE = 2, NO_ATOMICS_32 = 1 << 2, NO_ATOMICS_64 = 1 << 3 };
 
-/* Combine the flags of all PCIe links of a GPU in one; *seen counts them. */
-static rsdk_status read_links(rsdk_examiner *x, const char *links, uint64_t *flags, size_t *seen, rsdk_error *error) {
+rsdk_status rsdk_health_check_atomics(rsdk_examiner *x, rsdk_error *error) {
+    const char *links =
+        rsdk_examiner_write(x, "%s/sys/class/kfd/kfd/topology/nodes/%u/io_links", x->root, x->gpu->node);
+    uint64_t flags = 0;
+    size_t seen = 0;
+    RSDK_NEED(links, error);
+    /* Combine the flags of all PCIe links of a GPU in one; *seen counts them. */
     rsdk_directory names = {0};
     rsdk_status status = rsdk_directory_read(links, &x->health->arena, &names, NULL);
     for (size_t i = 0; status == RSDK_OK && i < names.names.count; i++) {
@@ -86,20 +91,11 @@ static rsdk_status read_links(rsdk_examiner *x, const char *links, uint64_t *fla
         RSDK_NEED(name, error);
         if (rsdk_examiner_read(x, links, name, &path) == 0 &&
             rsdk_properties_parse_link(path, x->text, x->length, &link, NULL) == RSDK_OK && link.type == LINK_PCIE) {
-            *flags |= link.flags;
-            (*seen)++;
+            flags |= link.flags;
+            seen++;
         }
     }
-    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
-}
-
-rsdk_status rsdk_health_check_atomics(rsdk_examiner *x, rsdk_error *error) {
-    const char *links =
-        rsdk_examiner_write(x, "%s/sys/class/kfd/kfd/topology/nodes/%u/io_links", x->root, x->gpu->node);
-    uint64_t flags = 0;
-    size_t seen = 0;
-    RSDK_NEED(links, error);
-    RSDK_TRY(read_links(x, links, &flags, &seen, error));
+    RSDK_TRY(status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK);
     if (seen == 0) {
         return rsdk_examiner_add(x, RSDK_HEALTH_UNKNOWN, "KFD lists no PCIe link of it", NULL, error);
     }

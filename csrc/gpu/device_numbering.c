@@ -118,26 +118,6 @@ static rsdk_status filter_devices(const rsdk_device_numbering *n, const char *va
     return left->count < all->count ? leave_out_others(n, variable, value, all, left, error) : RSDK_OK;
 }
 
-/* Leave out unknown GPUs: ROCm has no agent for a GPU whose version it does not know. A newer ROCm may know a version
- * that our table lacks, but not one that an override invents. */
-static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
-    size_t kept = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        rsdk_gpu *gpu = &n->gpus[all->gpus[i]];
-        if (strcmp(gpu->processor, "unknown") == 0) {
-            RSDK_TRY(leave_out(gpu, "neither the kernel nor the PCI device id says which target it is", error));
-        } else if (gpu->is_overridden && !rsdk_override_is_known(gpu->processor)) {
-            const char *why_not =
-                rsdk_arena_format(n->problems->arena, "presented as %s, which ROCm does not know", gpu->processor);
-            RSDK_TRY(leave_out(gpu, why_not, error));
-        } else {
-            all->gpus[kept++] = all->gpus[i];
-        }
-    }
-    all->count = kept;
-    return RSDK_OK;
-}
-
 /* Report an override at which HIP 6.4.3 aborts the program: a newer GPU is presented as one of gfx8. No GPU is left
  * then. */
 static rsdk_status refuse_gfx8(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
@@ -174,7 +154,22 @@ rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, r
     }
     grammar rocr_grammar = n->runtime.reads_binary ? rsdk_visibility_select_rocr_c23 : rsdk_visibility_select_rocr;
     RSDK_TRY(filter_devices(n, "ROCR_VISIBLE_DEVICES", e->rocr_visible_devices, rocr_grammar, &all, &rocr, error));
-    RSDK_TRY(drop_unknown(n, &rocr, error));
+    /* Leave out unknown GPUs: ROCm has no agent for a GPU whose version it does not know. A newer ROCm may know a
+     * version that our table lacks, but not one that an override invents. */
+    size_t kept = 0;
+    for (size_t i = 0; i < rocr.count; i++) {
+        rsdk_gpu *gpu = &n->gpus[rocr.gpus[i]];
+        if (strcmp(gpu->processor, "unknown") == 0) {
+            RSDK_TRY(leave_out(gpu, "neither the kernel nor the PCI device id says which target it is", error));
+        } else if (gpu->is_overridden && !rsdk_override_is_known(gpu->processor)) {
+            const char *why_not =
+                rsdk_arena_format(n->problems->arena, "presented as %s, which ROCm does not know", gpu->processor);
+            RSDK_TRY(leave_out(gpu, why_not, error));
+        } else {
+            rocr.gpus[kept++] = rocr.gpus[i];
+        }
+    }
+    rocr.count = kept;
     RSDK_TRY(refuse_gfx8(n, &rocr, error));
     bool has_hip = rsdk_visibility_is_set_hip(e->hip_visible_devices);
     RSDK_TRY(filter_devices(n, has_hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",

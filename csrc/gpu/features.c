@@ -44,25 +44,6 @@ static rsdk_feature sramecc_of(const rsdk_target *target, uint64_t capability,
     return (capability & CAPABILITY_SRAM_EDC) != 0 ? RSDK_FEATURE_ON : RSDK_FEATURE_OFF;
 }
 
-static void fill_xnack(const rsdk_target *target, const rsdk_gpu_environment *environment, rsdk_gpu *gpu) {
-    switch (target->xnack) {
-    case RSDK_XNACK_NONE:
-        gpu->xnack = RSDK_FEATURE_UNSUPPORTED;
-        break;
-    case RSDK_XNACK_ALWAYS:
-        gpu->xnack = RSDK_FEATURE_ON;
-        break;
-    case RSDK_XNACK_OF_DRIVER:
-        gpu->xnack = RSDK_FEATURE_OFF;
-        gpu->is_xnack_guessed = true;
-        break;
-    case RSDK_XNACK_OF_PROCESS:
-        gpu->xnack = says(environment->hsa_xnack, "1") ? RSDK_FEATURE_ON : RSDK_FEATURE_OFF;
-        gpu->is_xnack_guessed = !says(environment->hsa_xnack, "0");
-        break;
-    }
-}
-
 static const char *suffix(rsdk_feature feature, const char *on, const char *off) {
     return feature == RSDK_FEATURE_ON ? on : feature == RSDK_FEATURE_OFF ? off : "";
 }
@@ -84,7 +65,22 @@ rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint
     target = is_asked_for && (capability & CAPABILITY_ASIC_REVISION) == 0 ? rsdk_target_find("gfx1250-strict") : target;
     gpu->processor = target->name;
     gpu->sramecc = sramecc_of(target, capability, environment);
-    fill_xnack(target, environment, gpu);
+    switch (target->xnack) {
+    case RSDK_XNACK_NONE:
+        gpu->xnack = RSDK_FEATURE_UNSUPPORTED;
+        break;
+    case RSDK_XNACK_ALWAYS:
+        gpu->xnack = RSDK_FEATURE_ON;
+        break;
+    case RSDK_XNACK_OF_DRIVER:
+        gpu->xnack = RSDK_FEATURE_OFF;
+        gpu->is_xnack_guessed = true;
+        break;
+    case RSDK_XNACK_OF_PROCESS:
+        gpu->xnack = says(environment->hsa_xnack, "1") ? RSDK_FEATURE_ON : RSDK_FEATURE_OFF;
+        gpu->is_xnack_guessed = !says(environment->hsa_xnack, "0");
+        break;
+    }
     char text[64];
     bool names_xnack = target->xnack != RSDK_XNACK_ALWAYS;
     char *at = stpcpy(stpcpy(text, target->name), suffix(gpu->sramecc, ":sramecc+", ":sramecc-"));

@@ -112,24 +112,6 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
 
 /* ---- device files ---- */
 
-/* Number a GPU's node, unless its render node makes ROCm go on without it. */
-static rsdk_status check_device(builder *b, rsdk_gpu *gpu, int *next, rsdk_error *error) {
-    const char *cause = NULL;
-    rsdk_device_state state = RSDK_DEVICE_OPENS;
-    if (!b->targets_only) {
-        RSDK_TRY(rsdk_access_check_render_node(&b->access, gpu->render_minor, (int)gpu->node, &state, &cause, error));
-    }
-    b->has_device |= state == RSDK_DEVICE_OPENS;
-    if (state != RSDK_DEVICE_LEFT_OUT) {
-        gpu->hsa_node = (*next)++;
-    }
-    if (state == RSDK_DEVICE_REFUSED && b->start_fault == NULL) {
-        b->start_fault = cause;
-    }
-    leave_out(gpu, cause);
-    return RSDK_OK;
-}
-
 /* Check the devices of all GPUs, and number their nodes. ROCm's own numbers leave out hidden nodes and nodes whose
  * render node is not there. */
 static rsdk_status check_devices(builder *b, rsdk_error *error) {
@@ -141,7 +123,22 @@ static rsdk_status check_devices(builder *b, rsdk_error *error) {
     for (size_t i = 0; i < b->topology.nodes.count; i++) {
         const rsdk_kfd_node *node = &b->topology.nodes.items[i];
         if (node->properties.simd_count != 0) {
-            RSDK_TRY(check_device(b, &b->list->gpus.items[index++], &next, error));
+            /* Number a GPU's node, unless its render node makes ROCm go on without it. */
+            rsdk_gpu *gpu = &b->list->gpus.items[index++];
+            const char *cause = NULL;
+            rsdk_device_state state = RSDK_DEVICE_OPENS;
+            if (!b->targets_only) {
+                RSDK_TRY(rsdk_access_check_render_node(&b->access, gpu->render_minor, (int)gpu->node, &state, &cause,
+                                                       error));
+            }
+            b->has_device |= state == RSDK_DEVICE_OPENS;
+            if (state != RSDK_DEVICE_LEFT_OUT) {
+                gpu->hsa_node = next++;
+            }
+            if (state == RSDK_DEVICE_REFUSED && b->start_fault == NULL) {
+                b->start_fault = cause;
+            }
+            leave_out(gpu, cause);
         } else if (!node->is_hidden) {
             next++;
         }
@@ -209,6 +206,29 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
     return RSDK_OK;
 }
 
+static rsdk_status apply_overrides(builder *b, rsdk_error *error) {
+    size_t index = 0;
+    for (size_t i = 0; i < b->topology.nodes.count; i++) {
+        const rsdk_kfd_node *node = &b->topology.nodes.items[i];
+        if (node->properties.simd_count != 0) { /* 0 of hidden nodes too */
+            rsdk_gpu *gpu = &b->list->gpus.items[index++];
+            if (gpu->hsa_node >= 0 && strcmp(gpu->real_processor, "unknown") != 0) {
+                rsdk_override override = rsdk_override_of(b->environment, (unsigned)gpu->hsa_node);
+                if (override.state == RSDK_OVERRIDE_VALID) {
+                    gpu->is_overridden = true;
+                    RSDK_TRY(rsdk_features_fill(&b->list->arena, override.version, node->properties.capability,
+                                                b->environment, gpu, error));
+                }
+                bool is_missing_target = gpu->is_overridden && !rsdk_override_is_known(gpu->processor);
+                RSDK_TRY(override.state == RSDK_OVERRIDE_INVALID || is_missing_target
+                             ? report_override(b, gpu, &override, error)
+                             : RSDK_OK);
+            }
+        }
+    }
+    return RSDK_OK;
+}
+
 /* ---- the whole ---- */
 
 static void leave_out_all(builder *b, const char *fault) {
@@ -247,25 +267,7 @@ static rsdk_status build(builder *b, rsdk_error *error) {
     } else if (list->gpus.count == 0) {
         RSDK_TRY(rsdk_access_explain_no_gpu(&b->access, b->topology.exists, error));
     }
-    size_t index = 0;
-    for (size_t i = 0; i < b->topology.nodes.count; i++) {
-        const rsdk_kfd_node *node = &b->topology.nodes.items[i];
-        if (node->properties.simd_count != 0) { /* 0 of hidden nodes too */
-            rsdk_gpu *gpu = &b->list->gpus.items[index++];
-            if (gpu->hsa_node >= 0 && strcmp(gpu->real_processor, "unknown") != 0) {
-                rsdk_override override = rsdk_override_of(b->environment, (unsigned)gpu->hsa_node);
-                if (override.state == RSDK_OVERRIDE_VALID) {
-                    gpu->is_overridden = true;
-                    RSDK_TRY(rsdk_features_fill(&b->list->arena, override.version, node->properties.capability,
-                                                b->environment, gpu, error));
-                }
-                bool is_missing_target = gpu->is_overridden && !rsdk_override_is_known(gpu->processor);
-                RSDK_TRY(override.state == RSDK_OVERRIDE_INVALID || is_missing_target
-                             ? report_override(b, gpu, &override, error)
-                             : RSDK_OK);
-            }
-        }
-    }
+    RSDK_TRY(apply_overrides(b, error));
     leave_out_all(b, b->kfd_fault);
     leave_out_all(b, b->start_fault);
     leave_out_all(b, b->override_fault);

@@ -56,8 +56,18 @@ static bool find_revision(const rsdk_product_names *names, const char *pci_addre
     return strcmp(whole_device, pci_address) != 0 && read_revision(names, whole_device, revision);
 }
 
-static rsdk_status find_in_file(const rsdk_product_names *names, const char *pci_address, unsigned device_id,
-                                rsdk_arena *arena, const char **name, rsdk_error *error) {
+static int compare_ids(const void *key, const void *row) {
+    const unsigned *device_id = key;
+    const rsdk_product *product = row;
+    return *device_id < product->device_id ? -1 : *device_id > product->device_id;
+}
+
+rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_address, unsigned device_id,
+                                   rsdk_arena *arena, const char **name, rsdk_error *error) {
+    *name = NULL;
+    if (!names->is_read) {
+        RSDK_TRY(read_names(names, error));
+    }
     char key[KEY_SIZE];
     unsigned revision = 0;
     if (names->text == NULL || !find_revision(names, pci_address, &revision)) {
@@ -72,21 +82,6 @@ static rsdk_status find_in_file(const rsdk_product_names *names, const char *pci
     *name = rsdk_arena_copy_bytes(arena, at, strcspn(at, "\r\n"));
     RSDK_NEED(*name, error);
     return RSDK_OK;
-}
-
-static int compare_ids(const void *key, const void *row) {
-    const unsigned *device_id = key;
-    const rsdk_product *product = row;
-    return *device_id < product->device_id ? -1 : *device_id > product->device_id;
-}
-
-rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_address, unsigned device_id,
-                                   rsdk_arena *arena, const char **name, rsdk_error *error) {
-    *name = NULL;
-    if (!names->is_read) {
-        RSDK_TRY(read_names(names, error));
-    }
-    return find_in_file(names, pci_address, device_id, arena, name, error);
 }
 
 const char *rsdk_product_name_of_device(unsigned device_id) {

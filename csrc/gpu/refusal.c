@@ -132,27 +132,6 @@ static const char *find_group(const rsdk_refusal *x, const char *wanted, gid_t *
     return NULL;
 }
 
-/* Explain a refusal of what the mode allows. A label is SELinux's "user:role:type:level" or AppArmor's "profile
- * (mode)"; neither refuses what is unconfined. */
-static void explain_against_mode(rsdk_refusal *x, const char *owner, rsdk_arena *arena) {
-    char label[TEXT_SIZE];
-    (void)read_below("", "/proc/self/attr/current", label);
-    label[strcspn(label, "\n")] = '\0';
-    bool has_acl = getxattr(x->path, "system.posix_acl_access", NULL, 0) > 0;
-    bool is_free = has_acl || strstr(label, "unconfined") != NULL || strstr(label, "(complain)") != NULL;
-    bool has_module = !is_free && strpbrk(label, "):") != NULL;
-    x->detail =
-        rsdk_arena_format(arena, "%s: the mode lets this process read and write it (%s), and %s%s", x->path, owner,
-                          has_acl      ? "its ACL does not"
-                          : has_module ? "a security module is there, with the label "
-                                       : "the kernel refuses it; the cause is not known",
-                          has_module ? label : "");
-    x->facts[1] = has_acl                      ? (rsdk_fact){"acl", x->path}
-                  : !has_module                ? (rsdk_fact){"reason", strerror(EACCES)}
-                  : strchr(label, ')') != NULL ? (rsdk_fact){"apparmor", "AppArmor"}
-                                               : (rsdk_fact){"selinux", "SELinux"};
-}
-
 /* Explain a refusal by the mode: what makes this user one of those who may. */
 static void explain_by_mode(rsdk_refusal *x, const struct stat *file, const char *name, bool has_group,
                             const char *owner, rsdk_arena *arena) {
@@ -185,7 +164,24 @@ static rsdk_status explain_permission(rsdk_refusal *x, const struct stat *file, 
         x->detail = rsdk_arena_format(arena, "%s: its file system is mounted nodev, where no device opens", x->path);
         x->facts[1] = (rsdk_fact){"directory", x->path};
     } else if (is_root || (own & READ_AND_WRITE) == READ_AND_WRITE) {
-        explain_against_mode(x, owner, arena);
+        /* Explain a refusal of what the mode allows. A label is SELinux's "user:role:type:level" or AppArmor's "profile
+         * (mode)"; neither refuses what is unconfined. */
+        char label[TEXT_SIZE];
+        (void)read_below("", "/proc/self/attr/current", label);
+        label[strcspn(label, "\n")] = '\0';
+        bool has_acl = getxattr(x->path, "system.posix_acl_access", NULL, 0) > 0;
+        bool is_free = has_acl || strstr(label, "unconfined") != NULL || strstr(label, "(complain)") != NULL;
+        bool has_module = !is_free && strpbrk(label, "):") != NULL;
+        x->detail =
+            rsdk_arena_format(arena, "%s: the mode lets this process read and write it (%s), and %s%s", x->path, owner,
+                              has_acl      ? "its ACL does not"
+                              : has_module ? "a security module is there, with the label "
+                                           : "the kernel refuses it; the cause is not known",
+                              has_module ? label : "");
+        x->facts[1] = has_acl                      ? (rsdk_fact){"acl", x->path}
+                      : !has_module                ? (rsdk_fact){"reason", strerror(EACCES)}
+                      : strchr(label, ')') != NULL ? (rsdk_fact){"apparmor", "AppArmor"}
+                                                   : (rsdk_fact){"selinux", "SELinux"};
     } else {
         explain_by_mode(x, file, name, has_group, owner, arena);
     }
