@@ -199,29 +199,25 @@ static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk
     return RSDK_OK;
 }
 
-/* Complete a node, filtees first: the linker puts them before the file in the order in which symbols are looked for. */
-static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *error) {
-    const rsdk_node *node = graph->nodes.items[index];
-    if (node->mapped != NULL && !graph->has_all) {
-        return RSDK_OK; /* in the process, and so are its needs */
-    }
-    if (!node->is_sdk && node->parent == RSDK_NO_NODE) {
-        RSDK_TRY(note_name(graph, index, node->file->soname, index, error));
-    }
-    for (size_t i = 0; i < node->file->filtees.count; i++) {
-        const rsdk_elf_filtee *filtee = &node->file->filtees.items[i];
-        rsdk_edge edge = {.name = filtee->name, .is_optional = filtee->is_optional};
-        RSDK_TRY(add_edge(graph, index, edge, error));
-    }
-    for (size_t i = 0; i < node->file->needed.count; i++) {
-        RSDK_TRY(add_edge(graph, index, (rsdk_edge){.name = node->file->needed.items[i]}, error));
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error) {
     while (graph->completed < graph->nodes.count) {
-        RSDK_TRY(complete_node(graph, graph->completed++, error));
+        /* A file that is in the process is complete, and so are its needs. Filtees come first: the linker puts them
+         * before the file in the order in which symbols are looked for. */
+        size_t index = graph->completed++;
+        const rsdk_node *node = graph->nodes.items[index];
+        if (node->mapped == NULL || graph->has_all) {
+            if (!node->is_sdk && node->parent == RSDK_NO_NODE) {
+                RSDK_TRY(note_name(graph, index, node->file->soname, index, error));
+            }
+            for (size_t i = 0; i < node->file->filtees.count; i++) {
+                const rsdk_elf_filtee *filtee = &node->file->filtees.items[i];
+                rsdk_edge edge = {.name = filtee->name, .is_optional = filtee->is_optional};
+                RSDK_TRY(add_edge(graph, index, edge, error));
+            }
+            for (size_t i = 0; i < node->file->needed.count; i++) {
+                RSDK_TRY(add_edge(graph, index, (rsdk_edge){.name = node->file->needed.items[i]}, error));
+            }
+        }
     }
     return RSDK_OK;
 }

@@ -53,26 +53,6 @@ static void apply_scope_row(const rsdk_guard *guard, const rsdk_interposition *r
     }
 }
 
-/* Mark the libraries that libamdhip64 brings in: they are global with it. */
-static void mark_below_hip(const rsdk_guard *guard) {
-    bool has_changed = guard->hip != RSDK_NO_NODE;
-    if (has_changed) {
-        guard->nodes[guard->hip].is_below_hip = true;
-    }
-    while (has_changed) {
-        has_changed = false;
-        for (size_t i = 0; i < guard->graph->nodes.count; i++) {
-            const rsdk_node *node = node_at(guard, i);
-            for (size_t j = 0; guard->nodes[i].is_below_hip && j < node->edges.count; j++) {
-                const rsdk_edge *edge = &node->edges.items[j];
-                if (edge->kind == RSDK_EDGE_SDK && !guard->nodes[edge->node].is_below_hip) {
-                    guard->nodes[edge->node].is_below_hip = has_changed = true;
-                }
-            }
-        }
-    }
-}
-
 /* Pass the reason to stay local from each node to the nodes that need it: dlopen makes a library and all that it brings
  * in global together. Libraries that libamdhip64 brings in are global anyway. */
 static void pass_on(const rsdk_guard *guard) {
@@ -238,7 +218,23 @@ rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error) {
             RSDK_TRY(apply_bound_first(guard, &rsdk_interpositions[i], error));
         }
     }
-    mark_below_hip(guard);
+    /* Mark the libraries that libamdhip64 brings in: they are global with it. */
+    bool has_changed = guard->hip != RSDK_NO_NODE;
+    if (has_changed) {
+        guard->nodes[guard->hip].is_below_hip = true;
+    }
+    while (has_changed) {
+        has_changed = false;
+        for (size_t i = 0; i < guard->graph->nodes.count; i++) {
+            const rsdk_node *node = node_at(guard, i);
+            for (size_t j = 0; guard->nodes[i].is_below_hip && j < node->edges.count; j++) {
+                const rsdk_edge *edge = &node->edges.items[j];
+                if (edge->kind == RSDK_EDGE_SDK && !guard->nodes[edge->node].is_below_hip) {
+                    guard->nodes[edge->node].is_below_hip = has_changed = true;
+                }
+            }
+        }
+    }
     pass_on(guard);
     return RSDK_OK;
 }

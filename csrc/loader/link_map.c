@@ -64,26 +64,22 @@ static rsdk_status copy_string(const collection *c, const struct dl_phdr_info *i
     return RSDK_OK;
 }
 
-static void take_memory(const struct dl_phdr_info *info, rsdk_mapped_object *object) {
+static rsdk_status take_object(const collection *c, const struct dl_phdr_info *info) {
+    const ElfW(Dyn) *section = dynamic_section(info);
+    rsdk_mapped_object object = {.path = rsdk_arena_copy(c->arena, info->dlpi_name != NULL ? info->dlpi_name : "")};
+    RSDK_NEED(object.path, c->error);
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    object->start = UINTPTR_MAX;
+    object.start = UINTPTR_MAX;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
         if (segment->p_type == PT_LOAD) {
             start -= start % page;
             end += (page - end % page) % page;
-            object->start = start < object->start ? start : object->start;
-            object->end = end > object->end ? end : object->end;
+            object.start = start < object.start ? start : object.start;
+            object.end = end > object.end ? end : object.end;
         }
     }
-}
-
-static rsdk_status take_object(const collection *c, const struct dl_phdr_info *info) {
-    const ElfW(Dyn) *section = dynamic_section(info);
-    rsdk_mapped_object object = {.path = rsdk_arena_copy(c->arena, info->dlpi_name != NULL ? info->dlpi_name : "")};
-    RSDK_NEED(object.path, c->error);
-    take_memory(info, &object);
     RSDK_TRY(copy_string(c, info, section, DT_SONAME, &object.soname));
     if (c->map->objects.count == 0 && dynamic_entry(section, DT_RUNPATH) == NULL) {
         RSDK_TRY(copy_string(c, info, section, DT_RPATH, &c->map->program_rpath));

@@ -199,10 +199,22 @@ static bool contains(const rsdk_strings *list, const char *text) {
     return false;
 }
 
-/* Sort the linker's list, for an object without paths of its own, into its three parts: the main program's RPATH,
- * LD_LIBRARY_PATH, the defaults. The linker does not mark the borders; a default directory at the end of
- * LD_LIBRARY_PATH counts as a default. */
-static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo *info, rsdk_error *error) {
+/* Read the linker's directories. `plain` is the handle of an object without RPATH and RUNPATH. */
+static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsdk_error *error) {
+    Dl_serinfo size;
+    if (plain == NULL || dlinfo(plain, RTLD_DI_SERINFOSIZE, &size) != 0) {
+        return rsdk_fail(error, RSDK_LOAD_FAILED, NULL,
+                         "the dynamic linker does not tell its search path: it is not glibc's");
+    }
+    Dl_serinfo *info = rsdk_arena_alloc(search->arena, size.dls_size, 1);
+    RSDK_NEED(info, error);
+    *info = size;
+    if (dlinfo(plain, RTLD_DI_SERINFO, info) != 0) {
+        return RSDK_OK;
+    }
+    /* Sort the linker's list, for an object without paths of its own, into its three parts: the main program's RPATH,
+     * LD_LIBRARY_PATH, the defaults. The linker does not mark the borders; a default directory at the end of
+     * LD_LIBRARY_PATH counts as a default. */
     unsigned first = 0, end = info->dls_cnt;
     while (first < info->dls_cnt && contains(&search->program_rpath, info->dls_serpath[first].dls_name)) {
         first++;
@@ -217,19 +229,6 @@ static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo
         RSDK_APPEND(search->arena, i < end ? &search->library_path : &search->default_directories, directory, error);
     }
     return leave_out_absent(search, &search->library_path, &absent, error);
-}
-
-/* Read the linker's directories. `plain` is the handle of an object without RPATH and RUNPATH. */
-static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsdk_error *error) {
-    Dl_serinfo size;
-    if (plain == NULL || dlinfo(plain, RTLD_DI_SERINFOSIZE, &size) != 0) {
-        return rsdk_fail(error, RSDK_LOAD_FAILED, NULL,
-                         "the dynamic linker does not tell its search path: it is not glibc's");
-    }
-    Dl_serinfo *info = rsdk_arena_alloc(search->arena, size.dls_size, 1);
-    RSDK_NEED(info, error);
-    *info = size;
-    return dlinfo(plain, RTLD_DI_SERINFO, info) == 0 ? sort_directories(search, info, error) : RSDK_OK;
 }
 
 rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
@@ -287,25 +286,6 @@ void rsdk_linker_search_use_cache(rsdk_linker_search *search, const char *bytes,
         search->cache = start;
         search->cache_size = size - (size_t)(start - bytes);
     }
-}
-
-static rsdk_status read_cache(rsdk_linker_search *search, rsdk_error *error) {
-    char *text = NULL;
-    size_t size = 0;
-    rsdk_file_identity identity;
-    rsdk_error reason = RSDK_ERROR_INIT;
-    search->cache_is_read = true;
-    rsdk_status status =
-        rsdk_file_read_text("/etc/ld.so.cache", CACHE_LIMIT, search->arena, &text, &size, &identity, &reason);
-    rsdk_error_clear(&reason);
-    if (status == RSDK_NO_MEMORY) {
-        return rsdk_fail_no_memory(error);
-    }
-    /* A missing or unreadable cache counts as empty: the linker does without it, too. */
-    if (status == RSDK_OK) {
-        rsdk_linker_search_use_cache(search, text, size);
-    }
-    return RSDK_OK;
 }
 
 static const char *cache_string(const rsdk_linker_search *search, uint32_t offset) {
@@ -382,7 +362,21 @@ rsdk_status rsdk_linker_search_find_in_system(rsdk_linker_search *search, const 
         return RSDK_OK;
     }
     if (!search->cache_is_read) {
-        RSDK_TRY(read_cache(search, error));
+        char *text = NULL;
+        size_t size = 0;
+        rsdk_file_identity identity;
+        rsdk_error reason = RSDK_ERROR_INIT;
+        search->cache_is_read = true;
+        rsdk_status status =
+            rsdk_file_read_text("/etc/ld.so.cache", CACHE_LIMIT, search->arena, &text, &size, &identity, &reason);
+        rsdk_error_clear(&reason);
+        if (status == RSDK_NO_MEMORY) {
+            return rsdk_fail_no_memory(error);
+        }
+        /* A missing or unreadable cache counts as empty: the linker does without it, too. */
+        if (status == RSDK_OK) {
+            rsdk_linker_search_use_cache(search, text, size);
+        }
     }
     *path = find_in_cache(search, name);
     if (*path != NULL && search->is_passed_over != NULL && (access(*path, F_OK) != 0 || !is_taken(search, *path))) {

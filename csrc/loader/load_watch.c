@@ -25,19 +25,6 @@ struct rsdk_load_watch {
     atomic_bool ends;
 };
 
-/* Tell the user which library is loading. The line is one write, so that lines of several threads do not mix; stdio's
- * locks may be held by the thread that hangs. */
-static void tell(const char *path, double seconds) {
-    char shown[LINE_SIZE - 256], line[LINE_SIZE];
-    rsdk_text_write_harmless(path, shown, sizeof shown);
-    int length =
-        snprintf(line, sizeof line, "rocm_sdk: %s has been loading for %.1f s (ROCM_SDK_LOAD_WATCH)\n", shown, seconds);
-    if (length > 0) {
-        size_t size = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
-        (void)!write(STDERR_FILENO, line, size);
-    }
-}
-
 static void watch_loads(void *argument) {
     rsdk_load_watch *watch = argument;
     unsigned told = 0; /* how often the library was named */
@@ -50,7 +37,16 @@ static void watch_loads(void *argument) {
         const uint64_t deadline =
             is_watched ? atomic_load(&watch->started) + (uint64_t)(due * 1e9) : RSDK_QUIET_THREAD_FOR_EVER;
         if (!rsdk_quiet_thread_wait(&watch->changes, changes, deadline)) {
-            tell(path, due);
+            /* Tell the user which library is loading. The line is one write, so that lines of several threads do not
+             * mix; stdio's locks may be held by the thread that hangs. */
+            char shown[LINE_SIZE - 256], line[LINE_SIZE];
+            rsdk_text_write_harmless(path, shown, sizeof shown);
+            int length = snprintf(line, sizeof line, "rocm_sdk: %s has been loading for %.1f s (ROCM_SDK_LOAD_WATCH)\n",
+                                  shown, due);
+            if (length > 0) {
+                size_t size = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
+                (void)!write(STDERR_FILENO, line, size);
+            }
             told++;
         }
     }

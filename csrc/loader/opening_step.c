@@ -104,23 +104,6 @@ static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t fr
     return take_member(plan, step, edge->node, from, error);
 }
 
-/* Gather the members of a step, breadth first from its library over everything that is not placed yet. */
-static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk_unique_strings *outside,
-                                  rsdk_unique_strings *missing, rsdk_error *error) {
-    RSDK_TRY(take_member(plan, step, step->node, RSDK_NO_NODE, error));
-    for (size_t i = 0; i < step->members.count; i++) {
-        const size_t from = step->members.items[i];
-        for (size_t j = 0; j < rsdk_plan_node(plan, from)->edges.count; j++) {
-            const rsdk_edge *edge = &rsdk_plan_node(plan, from)->edges.items[j];
-            RSDK_TRY(take_edge(plan, step, from, edge, missing, error));
-            if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
-                RSDK_TRY(rsdk_unique_strings_add(outside, &plan->arena, edge->name, error));
-            }
-        }
-    }
-    return RSDK_OK;
-}
-
 /* Find out whether a directory of the library's RPATHs or RUNPATH, or of the libraries that brought it in, has a file
  * of this name. */
 static rsdk_status is_in_own_paths(rsdk_plan *plan, const rsdk_load_chain *chain, const char *name, bool *is_there,
@@ -209,7 +192,18 @@ rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsd
     rsdk_unique_strings outside = {0}, missing = {0}, needed = {0};
     rsdk_strings members = {0}, brought_by = {0};
     rsdk_step *view = &step->view;
-    RSDK_TRY(gather_members(plan, step, &outside, &missing, error));
+    /* Gather the members of a step, breadth first from its library over everything that is not placed yet. */
+    RSDK_TRY(take_member(plan, step, step->node, RSDK_NO_NODE, error));
+    for (size_t i = 0; i < step->members.count; i++) {
+        const size_t from = step->members.items[i];
+        for (size_t j = 0; j < rsdk_plan_node(plan, from)->edges.count; j++) {
+            const rsdk_edge *edge = &rsdk_plan_node(plan, from)->edges.items[j];
+            RSDK_TRY(take_edge(plan, step, from, edge, &missing, error));
+            if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
+                RSDK_TRY(rsdk_unique_strings_add(&outside, &plan->arena, edge->name, error));
+            }
+        }
+    }
     for (size_t i = 0; i < step->members.count; i++) {
         const rsdk_node *member = rsdk_plan_node(plan, step->members.items[i]);
         const char *parent = member->parent != RSDK_NO_NODE ? rsdk_plan_node(plan, member->parent)->location.path : "";

@@ -39,22 +39,6 @@ static rsdk_status add_real(rsdk_arena *arena, rsdk_strings *list, const char *p
     return RSDK_OK;
 }
 
-static rsdk_status add_search(rsdk_origins *origins, rsdk_mapped_library *library, rsdk_error *error) {
-    const char *text = library->file.runpath != NULL ? library->file.runpath : library->file.rpath;
-    rsdk_strings directories = {0};
-    library->has_rpath = library->file.rpath != NULL;
-    if (text == NULL) {
-        return RSDK_OK;
-    }
-    RSDK_TRY(rsdk_linker_search_expand(origins->arena, text, library->file.path, &directories, error));
-    for (size_t i = 0; i < directories.count; i++) {
-        if (directories.items[i] != NULL) {
-            RSDK_TRY(add_real(origins->arena, &library->search, directories.items[i], error));
-        }
-    }
-    return RSDK_OK;
-}
-
 /* Find out whether LD_PRELOAD names a library. An entry with a '/' is a path, another one the name that was
  * searched. */
 static rsdk_status is_preloaded(rsdk_origins *origins, const rsdk_mapped_library *library, bool *result,
@@ -83,7 +67,17 @@ static rsdk_status read_library(rsdk_origins *origins, const char *path, rsdk_er
     }
     library.real = real_path(origins->arena, path);
     RSDK_NEED(library.real, error);
-    RSDK_TRY(add_search(origins, &library, error));
+    const char *text = library.file.runpath != NULL ? library.file.runpath : library.file.rpath;
+    rsdk_strings directories = {0};
+    library.has_rpath = library.file.rpath != NULL;
+    if (text != NULL) {
+        RSDK_TRY(rsdk_linker_search_expand(origins->arena, text, library.file.path, &directories, error));
+        for (size_t i = 0; i < directories.count; i++) {
+            if (directories.items[i] != NULL) {
+                RSDK_TRY(add_real(origins->arena, &library.search, directories.items[i], error));
+            }
+        }
+    }
     RSDK_TRY(is_preloaded(origins, &library, &library.is_preloaded, error));
     RSDK_APPEND(origins->arena, &origins->libraries, library, error);
     return RSDK_OK;
@@ -197,21 +191,6 @@ static bool is_of_system(const char *real) {
 
 /* ---- the answer ---- */
 
-static rsdk_status fill_text(rsdk_arena *arena, rsdk_origin *origin, rsdk_error *error) {
-    static const char *const texts[RSDK_ORIGIN_KIND_COUNT] = {
-        [RSDK_ORIGIN_UNKNOWN] = "code that ran earlier", [RSDK_ORIGIN_PROFILER] = "the profiler",
-        [RSDK_ORIGIN_PRELOADED] = "LD_PRELOAD",          [RSDK_ORIGIN_RPATH] = "an RPATH",
-        [RSDK_ORIGIN_LIBRARY_PATH] = "LD_LIBRARY_PATH",  [RSDK_ORIGIN_SYSTEM] = "the system's directories"};
-    origin->text = texts[origin->kind];
-    if (origin->kind == RSDK_ORIGIN_PROFILER) {
-        origin->text = rsdk_arena_format(arena, "the profiler %s", origin->by);
-    } else if (origin->kind == RSDK_ORIGIN_RPATH) {
-        origin->text = rsdk_arena_format(arena, "the RPATH of %s", rsdk_path_name(origin->by));
-    }
-    RSDK_NEED(origin->text, error);
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_origins_find(rsdk_origins *origins, const char *path, rsdk_origin *origin, rsdk_error *error) {
     wanted file = {.real = NULL};
     *origin = (rsdk_origin){.kind = RSDK_ORIGIN_UNKNOWN};
@@ -253,5 +232,16 @@ rsdk_status rsdk_origins_find(rsdk_origins *origins, const char *path, rsdk_orig
     } else if (is_of_system(file.real)) {
         origin->kind = RSDK_ORIGIN_SYSTEM;
     }
-    return fill_text(origins->arena, origin, error);
+    static const char *const texts[RSDK_ORIGIN_KIND_COUNT] = {
+        [RSDK_ORIGIN_UNKNOWN] = "code that ran earlier", [RSDK_ORIGIN_PROFILER] = "the profiler",
+        [RSDK_ORIGIN_PRELOADED] = "LD_PRELOAD",          [RSDK_ORIGIN_RPATH] = "an RPATH",
+        [RSDK_ORIGIN_LIBRARY_PATH] = "LD_LIBRARY_PATH",  [RSDK_ORIGIN_SYSTEM] = "the system's directories"};
+    origin->text = texts[origin->kind];
+    if (origin->kind == RSDK_ORIGIN_PROFILER) {
+        origin->text = rsdk_arena_format(origins->arena, "the profiler %s", origin->by);
+    } else if (origin->kind == RSDK_ORIGIN_RPATH) {
+        origin->text = rsdk_arena_format(origins->arena, "the RPATH of %s", rsdk_path_name(origin->by));
+    }
+    RSDK_NEED(origin->text, error);
+    return RSDK_OK;
 }

@@ -247,25 +247,6 @@ static rsdk_status add_bound_first(rsdk_plan *plan, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Add to the reason of a root's step why the step is not global although others are, or is so only now. */
-static rsdk_status explain_scope(rsdk_plan *plan, size_t index, const char *wish, rsdk_error *error) {
-    const rsdk_planned_step *step = &plan->steps.items[index];
-    const rsdk_guarded *guarded = &plan->guard.nodes[step->node];
-    const char *soname = step->view.location.soname, *reason = step->view.reason;
-    bool is_itself = soname != NULL && guarded->held_by != NULL && strcmp(soname, guarded->held_by) == 0;
-    if (!step->view.is_global && wish != NULL && (guarded->own_reason != NULL || is_itself)) {
-        reason = rsdk_arena_format(&plan->arena, "%s; local: %s", reason, wish);
-    } else if (!step->view.is_global && wish != NULL) {
-        reason =
-            rsdk_arena_format(&plan->arena, "%s; local, because %s comes with it: %s", reason, guarded->held_by, wish);
-    } else if (step->view.is_global && guarded->first_reason != NULL) {
-        reason = rsdk_arena_format(&plan->arena, "%s; global now that it is bound", reason);
-    }
-    RSDK_NEED(reason, error);
-    plan->steps.items[index].view.reason = reason;
-    return RSDK_OK;
-}
-
 /* Decide why the step of a root stays out of the global scope although the caller wishes it there; NULL: the step does
  * not. */
 static rsdk_status decide_scope(rsdk_plan *plan, size_t root, const rsdk_load_options *options, const char **why,
@@ -294,7 +275,21 @@ static rsdk_status add_root(rsdk_plan *plan, size_t root, const rsdk_load_option
     const bool is_global = options->is_global && why == NULL;
     RSDK_TRY(add_steps(plan, (rsdk_planned_step){.node = root, .view = {.is_requested = true, .is_global = is_global}},
                        error));
-    return explain_scope(plan, index, why, error);
+    const rsdk_planned_step *step = &plan->steps.items[index];
+    const rsdk_guarded *guarded = &plan->guard.nodes[step->node];
+    const char *soname = step->view.location.soname, *reason = step->view.reason;
+    bool is_itself = soname != NULL && guarded->held_by != NULL && strcmp(soname, guarded->held_by) == 0;
+    if (!step->view.is_global && why != NULL && (guarded->own_reason != NULL || is_itself)) {
+        reason = rsdk_arena_format(&plan->arena, "%s; local: %s", reason, why);
+    } else if (!step->view.is_global && why != NULL) {
+        reason =
+            rsdk_arena_format(&plan->arena, "%s; local, because %s comes with it: %s", reason, guarded->held_by, why);
+    } else if (step->view.is_global && guarded->first_reason != NULL) {
+        reason = rsdk_arena_format(&plan->arena, "%s; global now that it is bound", reason);
+    }
+    RSDK_NEED(reason, error);
+    plan->steps.items[index].view.reason = reason;
+    return RSDK_OK;
 }
 
 /* Make HIP global. HIP's functions are looked for in the global scope (hipGetProcAddress of some releases): where only
@@ -345,6 +340,37 @@ static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *optio
 }
 
 static const char hip[] = "libamdhip64.so";
+
+/* Make the SDK's files that given files and their neighbours lead to roots, in the order in which the linker would come
+ * to them. */
+static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_error *error) {
+    for (size_t i = 0; i < plan->graph.nodes.count; i++) {
+        const rsdk_node *node = rsdk_plan_node(plan, i);
+        for (size_t j = 0; !node->is_sdk && j < node->edges.count; j++) {
+            const rsdk_edge *edge = &node->edges.items[j];
+            if (edge->kind == RSDK_EDGE_SDK && rsdk_plan_node(plan, edge->node)->is_sdk) {
+                RSDK_APPEND(&plan->arena, roots, edge->node, error);
+            } else if (edge->kind == RSDK_EDGE_SDK && rsdk_soname_has_linker_name(edge->name, hip)) {
+                /* The SDK has no HIP of this SONAME, so that this one stays beside the SDK's. */
+                const char *own = NULL;
+                rsdk_package_id package;
+                RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, hip, &own, &package, error));
+                RSDK_TRY(own == NULL
+                             ? RSDK_OK
+                             : rsdk_warnings_add(
+                                   &plan->warnings, RSDK_WARNING_CONFLICT, error,
+                                   "%s needs %s of another ROCm than the SDK, which has %s: a process that loads "
+                                   "both has two HIPs; take a build that uses the SDK's",
+                                   node->location.path, edge->path, own));
+            } else if (edge->kind == RSDK_EDGE_MISSING) {
+                RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
+                                           "%s needs %s, which neither the SDK nor the system has", node->location.path,
+                                           edge->name));
+            }
+        }
+    }
+    return RSDK_OK;
+}
 
 /* ---- symbols of libraries that a file does not name ---- */
 
@@ -451,31 +477,7 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
         RSDK_TRY(rsdk_graph_add(&plan->graph, &location, false, &node, error));
     }
     RSDK_TRY(rsdk_graph_complete(&plan->graph, error));
-    for (size_t i = 0; i < plan->graph.nodes.count; i++) {
-        const rsdk_node *node = rsdk_plan_node(plan, i);
-        for (size_t j = 0; !node->is_sdk && j < node->edges.count; j++) {
-            const rsdk_edge *edge = &node->edges.items[j];
-            if (edge->kind == RSDK_EDGE_SDK && rsdk_plan_node(plan, edge->node)->is_sdk) {
-                RSDK_APPEND(&plan->arena, &roots, edge->node, error);
-            } else if (edge->kind == RSDK_EDGE_SDK && rsdk_soname_has_linker_name(edge->name, hip)) {
-                /* The SDK has no HIP of this SONAME, so that this one stays beside the SDK's. */
-                const char *own = NULL;
-                rsdk_package_id package;
-                RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, hip, &own, &package, error));
-                RSDK_TRY(own == NULL
-                             ? RSDK_OK
-                             : rsdk_warnings_add(
-                                   &plan->warnings, RSDK_WARNING_CONFLICT, error,
-                                   "%s needs %s of another ROCm than the SDK, which has %s: a process that loads "
-                                   "both has two HIPs; take a build that uses the SDK's",
-                                   node->location.path, edge->path, own));
-            } else if (edge->kind == RSDK_EDGE_MISSING) {
-                RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
-                                           "%s needs %s, which neither the SDK nor the system has", node->location.path,
-                                           edge->name));
-            }
-        }
-    }
+    RSDK_TRY(add_roots_of_files(plan, &roots, error));
     if (options->file_count > 0 && roots.count == 0) {
         RSDK_TRY(add_definers(plan, options, &roots, error));
     }

@@ -158,30 +158,27 @@ static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
         r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
 }
 
-/* Fill in the location that a step has found. */
-static void take_location(const resolution *r, rsdk_found_via found_via, rsdk_location *location) {
-    *location = (rsdk_location){.shortname = r->entry->shortname, .package = r->entry->package, .found_via = found_via};
-    if (r->best == NULL) {
-        return;
-    }
-    location->path = r->best->path;
-    location->soname = r->best->soname;
-    if (r->directory != NULL && rsdk_sdk_fallback(r->inventory->sdk) != NULL) {
-        location->found_via = RSDK_FOUND_BY_FALLBACK;
-    }
-    if (r->runner_up != NULL) {
-        rsdk_sdk_warn(r->inventory->sdk,
-                      "%s: several libraries match: %s is used, %s is ignored; remove the one that is stale",
-                      r->entry->shortname, r->best->path, r->runner_up->path);
-    }
-}
-
 static rsdk_status search(resolution *r, rsdk_location *location, rsdk_error *error) {
     for (size_t i = 0; i < sizeof search_steps / sizeof *search_steps; i++) {
         bool is_found = false;
         RSDK_TRY(search_steps[i].search(r, &is_found, error));
         if (is_found) {
-            take_location(r, search_steps[i].found_via, location);
+            /* Fill in the location that a step has found. */
+            *location = (rsdk_location){
+                .shortname = r->entry->shortname, .package = r->entry->package, .found_via = search_steps[i].found_via};
+            if (r->best != NULL) {
+                location->path = r->best->path;
+                location->soname = r->best->soname;
+                if (r->directory != NULL && rsdk_sdk_fallback(r->inventory->sdk) != NULL) {
+                    location->found_via = RSDK_FOUND_BY_FALLBACK;
+                }
+                if (r->runner_up != NULL) {
+                    rsdk_sdk_warn(
+                        r->inventory->sdk,
+                        "%s: several libraries match: %s is used, %s is ignored; remove the one that is stale",
+                        r->entry->shortname, r->best->path, r->runner_up->path);
+                }
+            }
             return RSDK_OK;
         }
     }

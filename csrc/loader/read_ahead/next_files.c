@@ -12,22 +12,6 @@ enum { GIVEN /* as memory is at first */, BUSY, OPENED, LEFT /* the load has it,
 
 enum { OPEN_WAIT = 1000 /* milliseconds that the load waits for a thread */ };
 
-/* Ask for the pages that the list says, and wait for none of them, if the file is the file of the list. */
-static void ask_as_listed(const rsdk_next_files *next, const rsdk_file *file, const rsdk_paged_file *facts) {
-    unsigned char build_id[RSDK_PAGED_BUILD_ID_LIMIT];
-    if (file->size != facts->size ||
-        pread(file->descriptor, build_id, facts->build_id_size, (off_t)facts->build_id_place) !=
-            (ssize_t)facts->build_id_size ||
-        memcmp(build_id, facts->build_id, facts->build_id_size) != 0) {
-        return;
-    }
-    for (size_t i = 0; i < facts->ranges.count; i++) {
-        const rsdk_page_range *range = &facts->ranges.items[i];
-        rsdk_file_ask_ahead(file->descriptor, range->first * RSDK_PAGE_SIZE,
-                            (range->last - range->first + 1) * RSDK_PAGE_SIZE, &next->ends);
-    }
-}
-
 /* Open the file for the load, and then ask for its content. */
 static void open_library(rsdk_next_files *next, rsdk_next_file *entry) {
     rsdk_file own = {0};
@@ -40,7 +24,19 @@ static void open_library(rsdk_next_files *next, rsdk_next_file *entry) {
     entry->file.descriptor = is_kept ? fcntl(own.descriptor, F_DUPFD_CLOEXEC, 0) : -1;
     rsdk_quiet_thread_tell(&entry->state, entry->file.descriptor >= 0 ? OPENED : LEFT);
     if (entry->kind == RSDK_NEXT_LISTED) {
-        ask_as_listed(next, &own, entry->facts);
+        /* Ask for the pages that the list says, and wait for none of them, if the file is the file of the list. */
+        const rsdk_paged_file *facts = entry->facts;
+        unsigned char build_id[RSDK_PAGED_BUILD_ID_LIMIT];
+        if (own.size == facts->size &&
+            pread(own.descriptor, build_id, facts->build_id_size, (off_t)facts->build_id_place) ==
+                (ssize_t)facts->build_id_size &&
+            memcmp(build_id, facts->build_id, facts->build_id_size) == 0) {
+            for (size_t i = 0; i < facts->ranges.count; i++) {
+                const rsdk_page_range *range = &facts->ranges.items[i];
+                rsdk_file_ask_ahead(own.descriptor, range->first * RSDK_PAGE_SIZE,
+                                    (range->last - range->first + 1) * RSDK_PAGE_SIZE, &next->ends);
+            }
+        }
     } else {
         rsdk_elf_ask_ahead_of(&own, &next->ends);
     }

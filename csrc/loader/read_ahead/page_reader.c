@@ -313,24 +313,6 @@ static bool is_given(const rsdk_load_options *options, const char *path) {
     return false;
 }
 
-/* Begin early, where the SDK's first answers took as long as a file server's: the files that the load looks up first
- * are asked for at once, and the list is read meanwhile. */
-static void begin_early(rsdk_page_reader *reader) {
-    rsdk_sdk *sdk = reader->inventory->sdk;
-    const bool is_slow = sdk->answer_time >= SLOW && !sdk->packages[RSDK_CORE].is_searched;
-    const char *directory =
-        is_slow && may_have_threads(reader) ? rsdk_first_looks_directory(sdk, &reader->arena) : NULL;
-    if (directory == NULL || !start_list(reader, directory, NULL)) {
-        return;
-    }
-    start_threads(reader, RSDK_NEXT_LISTED_FILES);
-    rsdk_first_looks_give(&reader->next, sdk, &reader->arena);
-    reader->is_early = true;
-    reader->first = sdk->info.path;
-    reader->first_time = SLOW; /* of one answer, at least */
-    reader->reads_twice = opens_drop_pages(reader);
-}
-
 /* Decide, once, whether the list names the pages that are read ahead. */
 static void decide(rsdk_page_reader *reader) {
     if (!reader->is_decided) {
@@ -406,7 +388,20 @@ rsdk_page_reader *rsdk_page_reader_watch(rsdk_inventory *inventory, const rsdk_l
         reader->watch = (rsdk_read_watch){
             .take_file = take_file, .tell_time = take_time, .tell_needed = take_needed, .context = reader};
         inventory->watch = &reader->watch;
-        begin_early(reader);
+        /* Begin early, where the SDK's first answers took as long as a file server's: the files that the load looks up
+         * first are asked for at once, and the list is read meanwhile. */
+        rsdk_sdk *sdk = reader->inventory->sdk;
+        const bool is_slow = sdk->answer_time >= SLOW && !sdk->packages[RSDK_CORE].is_searched;
+        const char *directory =
+            is_slow && may_have_threads(reader) ? rsdk_first_looks_directory(sdk, &reader->arena) : NULL;
+        if (directory != NULL && start_list(reader, directory, NULL)) {
+            start_threads(reader, RSDK_NEXT_LISTED_FILES);
+            rsdk_first_looks_give(&reader->next, sdk, &reader->arena);
+            reader->is_early = true;
+            reader->first = sdk->info.path;
+            reader->first_time = SLOW; /* of one answer, at least */
+            reader->reads_twice = opens_drop_pages(reader);
+        }
     }
     return reader;
 }

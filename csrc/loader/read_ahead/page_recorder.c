@@ -118,21 +118,6 @@ static rsdk_status add_ranges(recorder *r, const bool *marks, uint64_t count, rs
     return RSDK_OK;
 }
 
-static rsdk_status take_pages(recorder *r, const object *found, rsdk_paged_file *file) {
-    const uint64_t count = (file->size - 1) / RSDK_PAGE_SIZE + 1;
-    rsdk_arena scratch = RSDK_ARENA_INIT;
-    bool *marks = rsdk_arena_alloc(&scratch, count, sizeof *marks);
-    RSDK_NEED(marks, r->error); /* then the arena has nothing */
-    rsdk_status status = RSDK_OK;
-    marks[0] = true; /* the header, which linker and loader read */
-    for (size_t i = 0; status == RSDK_OK && i < found->segments.count; i++) {
-        status = mark_pages(r, &found->segments.items[i], count, marks);
-    }
-    status = status == RSDK_OK ? add_ranges(r, marks, count, file) : status;
-    rsdk_arena_clear(&scratch);
-    return status;
-}
-
 /* ---- files ---- */
 
 /* Take the object if it is a file of the SDK. */
@@ -165,7 +150,18 @@ static rsdk_status take_file(recorder *r, const object *found) {
         file.build_id[file.build_id_size++] = (unsigned char)strtoul(digits, NULL, HEXADECIMAL);
     }
     file.build_id_place = elf->build_id_place;
-    RSDK_TRY(take_pages(r, found, &file));
+    const uint64_t count = (file.size - 1) / RSDK_PAGE_SIZE + 1;
+    rsdk_arena scratch = RSDK_ARENA_INIT;
+    bool *marks = rsdk_arena_alloc(&scratch, count, sizeof *marks);
+    RSDK_NEED(marks, r->error); /* then the arena has nothing */
+    rsdk_status status = RSDK_OK;
+    marks[0] = true; /* the header, which linker and loader read */
+    for (size_t i = 0; status == RSDK_OK && i < found->segments.count; i++) {
+        status = mark_pages(r, &found->segments.items[i], count, marks);
+    }
+    status = status == RSDK_OK ? add_ranges(r, marks, count, &file) : status;
+    rsdk_arena_clear(&scratch);
+    RSDK_TRY(status);
     RSDK_APPEND(&r->arena, &r->recorded, entry, r->error);
     RSDK_APPEND(&r->arena, &r->list.files, file, r->error);
     return RSDK_OK;
