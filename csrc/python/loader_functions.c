@@ -203,17 +203,6 @@ static int take_watch(const char *value, rsdk_load_options *options) {
     return 0;
 }
 
-/* Take ROCM_SDK_READ_AHEAD. */
-static int take_read_ahead(const char *value, rsdk_load_options *options) {
-    if (value != NULL && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
-        return refuse_variable("ROCM_SDK_READ_AHEAD", value, "0 or 1");
-    }
-    options->read_ahead = value == NULL     ? RSDK_READ_AHEAD_IF_COLD
-                          : value[0] == '0' ? RSDK_READ_AHEAD_NEVER
-                                            : RSDK_READ_AHEAD_ALWAYS;
-    return 0;
-}
-
 /* Take the options of loading from the environment. */
 static int take_environment(const rsdk_environment *environment, rsdk_load_options *options) {
     options->report = environment->is_verbose ? write_line : NULL;
@@ -221,7 +210,14 @@ static int take_environment(const rsdk_environment *environment, rsdk_load_optio
     if (take_watch(environment->load_watch, options) < 0) {
         return -1;
     }
-    return take_read_ahead(environment->read_ahead, options);
+    const char *value = environment->read_ahead;
+    if (value != NULL && strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
+        return refuse_variable("ROCM_SDK_READ_AHEAD", value, "0 or 1");
+    }
+    options->read_ahead = value == NULL     ? RSDK_READ_AHEAD_IF_COLD
+                          : value[0] == '0' ? RSDK_READ_AHEAD_NEVER
+                                            : RSDK_READ_AHEAD_ALWAYS;
+    return 0;
 }
 
 /* Write the list that ROCM_SDK_RECORD_PAGES asks for. A list that cannot be written is no failure of the load. */

@@ -31,20 +31,6 @@ static PyObject *build_fix(const rsdk_fix_row *fix) {
     return result;
 }
 
-static PyObject *build_fixes(const rsdk_code_row *row) {
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list != NULL && i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
-        PyObject *fix = build_fix(&row->fixes[i]);
-        if (fix == NULL || PyList_Append(list, fix) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(fix);
-    }
-    PyObject *result = list != NULL ? PyList_AsTuple(list) : NULL;
-    Py_XDECREF(list);
-    return result;
-}
-
 /* Build a row. The row behind RSDK_NO_CODE's comes first. */
 static PyObject *build_row(const rsdk_module_state *state, const void *table, size_t index) {
     (void)state;
@@ -76,7 +62,18 @@ static PyObject *problem_fixes(PyObject *module, PyObject *name) {
         PyErr_SetObject(PyExc_KeyError, name);
         return NULL;
     }
-    return build_fixes(&rsdk_code_table[code]);
+    const rsdk_code_row *row = &rsdk_code_table[code];
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
+        PyObject *fix = build_fix(&row->fixes[i]);
+        if (fix == NULL || PyList_Append(list, fix) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(fix);
+    }
+    PyObject *result = list != NULL ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return result;
 }
 
 static PyObject *build_index(const rsdk_module_state *state, const void *table, size_t index) {

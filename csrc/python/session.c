@@ -146,19 +146,15 @@ static int attempt_anew(look *l) {
 
 /* ---- editable installations ---- */
 
-static bool is_found(const rsdk_session *session, rsdk_package_id package) {
-    const char *directory = NULL;
-    rsdk_error reason = RSDK_ERROR_INIT;
-    rsdk_status status = rsdk_sdk_package_directory(session->sdk, package, &directory, &reason);
-    rsdk_error_clear(&reason);
-    return status == RSDK_OK;
-}
-
 /* Return the module names of the packages that were not found, for the import system to look up. */
 static PyObject *names_of_modules(const rsdk_session *session) {
     PyObject *names = PyList_New(0);
     for (unsigned id = 0; names != NULL && id < RSDK_PACKAGE_COUNT; id++) {
-        if (is_found(session, (rsdk_package_id)id)) {
+        const char *directory = NULL;
+        rsdk_error reason = RSDK_ERROR_INIT;
+        rsdk_status status = rsdk_sdk_package_directory(session->sdk, (rsdk_package_id)id, &directory, &reason);
+        rsdk_error_clear(&reason);
+        if (status == RSDK_OK) {
             continue;
         }
         const char *wanted[] = {rsdk_package_get((rsdk_package_id)id)->pure_module,
