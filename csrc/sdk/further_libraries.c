@@ -82,23 +82,6 @@ static rsdk_status take_entry(rsdk_inventory *inventory, const pending *at, cons
     return RSDK_OK;
 }
 
-/* Walk through directories. A directory that cannot be listed has nothing. */
-static rsdk_status walk(rsdk_inventory *inventory, pending_list *list, rsdk_error *error) {
-    rsdk_status status = RSDK_OK;
-    for (size_t i = 0; status == RSDK_OK && i < list->count; i++) {
-        const pending at = list->items[i];
-        DIR *stream = is_private(&at) ? NULL : opendir(at.path);
-        const struct dirent *entry = NULL;
-        while (stream != NULL && status == RSDK_OK && (entry = readdir(stream)) != NULL) { /* no other thread has it */
-            status = take_entry(inventory, &at, entry, dirfd(stream), list, error);
-        }
-        if (stream != NULL) {
-            (void)closedir(stream);
-        }
-    }
-    return status;
-}
-
 static bool is_of_packages(const char *name) {
     static const char *const beginnings[] = {"_rocm_sdk_", "_rocm_profiler"};
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
@@ -151,7 +134,21 @@ rsdk_status rsdk_further_libraries_find(rsdk_inventory *inventory, const char *n
     if (!inventory->has_further && rsdk_sdk_fallback(inventory->sdk) == NULL) {
         pending_list list = {0};
         RSDK_TRY(list_packages(inventory, &list, error));
-        RSDK_TRY(walk(inventory, &list, error));
+        /* Walk through directories. A directory that cannot be listed has nothing. */
+        rsdk_status status = RSDK_OK;
+        for (size_t i = 0; status == RSDK_OK && i < list.count; i++) {
+            const pending at = list.items[i];
+            DIR *stream = is_private(&at) ? NULL : opendir(at.path);
+            const struct dirent *entry = NULL;
+            while (stream != NULL && status == RSDK_OK &&
+                   (entry = readdir(stream)) != NULL) { /* no other thread has it */
+                status = take_entry(inventory, &at, entry, dirfd(stream), &list, error);
+            }
+            if (stream != NULL) {
+                (void)closedir(stream);
+            }
+        }
+        RSDK_TRY(status);
     }
     inventory->has_further = true;
     if (rsdk_name_table_find(&inventory->further_places, name, strlen(name), &place)) {

@@ -111,25 +111,6 @@ static rsdk_status by_metadata(rsdk_sdk *sdk, const rsdk_sdk_options *options, r
 
 /* ---- opening ---- */
 
-static rsdk_status add_search_directory(rsdk_sdk *sdk, const char *entry, const char **working_directory,
-                                        rsdk_error *error) {
-    const char *absolute = entry;
-    if (entry[0] != '/' && *working_directory == NULL) {
-        char *current = getcwd(NULL, 0);
-        *working_directory = rsdk_arena_copy(&sdk->arena, current != NULL ? current : ".");
-        free(current);
-        RSDK_NEED(*working_directory, error);
-    }
-    if (entry[0] == '/') {
-        absolute = rsdk_arena_copy(&sdk->arena, entry);
-    } else {
-        absolute = entry[0] == '\0' ? *working_directory : rsdk_path_join(&sdk->arena, *working_directory, entry);
-    }
-    RSDK_NEED(absolute, error);
-    RSDK_APPEND(&sdk->arena, &sdk->search_path, absolute, error);
-    return RSDK_OK;
-}
-
 static rsdk_status add_override(rsdk_sdk *sdk, const rsdk_library_override *wish, rsdk_error *error) {
     rsdk_override override = {.entry = rsdk_catalog_find(wish->shortname),
                               .path = rsdk_arena_copy(&sdk->arena, wish->path),
@@ -157,7 +138,21 @@ static rsdk_status take_places(rsdk_sdk *sdk, const rsdk_sdk_options *options, r
         return rsdk_root_use(sdk, options, error);
     }
     for (size_t i = 0; i < options->search_path_count; i++) {
-        RSDK_TRY(add_search_directory(sdk, options->search_path[i], &working_directory, error));
+        const char *entry = options->search_path[i];
+        const char *absolute = entry;
+        if (entry[0] != '/' && working_directory == NULL) {
+            char *current = getcwd(NULL, 0);
+            working_directory = rsdk_arena_copy(&sdk->arena, current != NULL ? current : ".");
+            free(current);
+            RSDK_NEED(working_directory, error);
+        }
+        if (entry[0] == '/') {
+            absolute = rsdk_arena_copy(&sdk->arena, entry);
+        } else {
+            absolute = entry[0] == '\0' ? working_directory : rsdk_path_join(&sdk->arena, working_directory, entry);
+        }
+        RSDK_NEED(absolute, error);
+        RSDK_APPEND(&sdk->arena, &sdk->search_path, absolute, error);
     }
     for (size_t i = 0; i < options->module_count; i++) {
         rsdk_module_location location = {.module = rsdk_arena_copy(&sdk->arena, options->modules[i].module),

@@ -56,19 +56,6 @@ static bool at_closing_quotes(const scanner *s, string_style style) {
     return peek(s, 0) == style.quote && (!style.is_triple || (peek(s, 1) == style.quote && peek(s, 2) == style.quote));
 }
 
-/* Move to the closing quotes. A backslash keeps the next character from ending the string, in a raw string too. */
-static rsdk_status skip_string(scanner *s, string_style style) {
-    unsigned line = s->line;
-    while (!at_closing_quotes(s, style)) {
-        if (at_end(s) || (s->text[s->at] == '\n' && !style.is_triple)) {
-            return broken(s, line, "a string is not closed");
-        }
-        s->at += s->text[s->at] == '\\' && s->at + 1 < s->length;
-        s->line += s->text[s->at++] == '\n';
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status take_string(scanner *s, size_t prefix_length) {
     string_style style = {0};
     for (size_t i = 0; i < prefix_length; i++) {
@@ -85,7 +72,15 @@ static rsdk_status take_string(scanner *s, size_t prefix_length) {
                         .line = s->line,
                         .text = s->text + s->at,
                         .is_raw = style.is_raw};
-    RSDK_TRY(skip_string(s, style));
+    /* Move to the closing quotes. A backslash keeps the next character from ending the string, in a raw string too. */
+    unsigned line = s->line;
+    while (!at_closing_quotes(s, style)) {
+        if (at_end(s) || (s->text[s->at] == '\n' && !style.is_triple)) {
+            return broken(s, line, "a string is not closed");
+        }
+        s->at += s->text[s->at] == '\\' && s->at + 1 < s->length;
+        s->line += s->text[s->at++] == '\n';
+    }
     token.length = (size_t)(s->text + s->at - token.text);
     s->at += quotes;
     return add_token(s, token);

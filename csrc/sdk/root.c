@@ -21,8 +21,16 @@ static rsdk_status fail_as(const rsdk_sdk *sdk, const char *fault, const char *r
                         sdk->root.source, sdk->root.path, fault, reason);
 }
 
-/* Refuse a path that cannot be a root: a search in it would say only that no SDK is there. */
-static rsdk_status check_path(const rsdk_sdk *sdk, rsdk_error *error) {
+rsdk_status rsdk_root_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+    size_t length = strlen(options->root);
+    while (length > 1 && options->root[length - 1] == '/') {
+        length--;
+    }
+    sdk->root.path = rsdk_arena_copy_bytes(&sdk->arena, options->root, length);
+    sdk->root.source = rsdk_arena_copy(&sdk->arena, options->root_source != NULL ? options->root_source : "root");
+    RSDK_NEED(sdk->root.path, error);
+    RSDK_NEED(sdk->root.source, error);
+    /* Refuse a path that cannot be a root: a search in it would say only that no SDK is there. */
     const char *path = sdk->root.path;
     struct stat facts;
     if (path[0] != '/') {
@@ -34,20 +42,8 @@ static rsdk_status check_path(const rsdk_sdk *sdk, rsdk_error *error) {
     if (!S_ISDIR(facts.st_mode)) {
         return fail_as(sdk, "is not a directory", "", form, error);
     }
-    return access(path, X_OK) == 0 ? RSDK_OK
-                                   : fail_as(sdk, "is a directory that this user may not search", "", form, error);
-}
-
-rsdk_status rsdk_root_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
-    size_t length = strlen(options->root);
-    while (length > 1 && options->root[length - 1] == '/') {
-        length--;
-    }
-    sdk->root.path = rsdk_arena_copy_bytes(&sdk->arena, options->root, length);
-    sdk->root.source = rsdk_arena_copy(&sdk->arena, options->root_source != NULL ? options->root_source : "root");
-    RSDK_NEED(sdk->root.path, error);
-    RSDK_NEED(sdk->root.source, error);
-    RSDK_TRY(check_path(sdk, error));
+    RSDK_TRY(access(path, X_OK) == 0 ? RSDK_OK
+                                     : fail_as(sdk, "is a directory that this user may not search", "", form, error));
     RSDK_APPEND(&sdk->arena, &sdk->search_path, sdk->root.path, error);
     return RSDK_OK;
 }
