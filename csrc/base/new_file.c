@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,17 +34,15 @@ static char *partial_name(rsdk_arena *arena, const char *path) {
                                                  (unsigned long long)word, (long)getpid());
 }
 
-/* Write all bytes; return 0 or an errno. */
-static int write_all(int descriptor, const char *data, size_t size) {
-    while (size > 0) {
-        ssize_t count = write(descriptor, data, size);
-        if (count < 0 && errno != EINTR) {
-            return errno;
+bool rsdk_new_file_write_all(int descriptor, const char *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t written = write(descriptor, bytes + done, size - done);
+        if (written < 0 && errno != EINTR) {
+            return false;
         }
-        data += count > 0 ? count : 0;
-        size -= count > 0 ? (size_t)count : 0;
+        done += written > 0 ? (size_t)written : 0;
     }
-    return 0;
+    return true;
 }
 
 /* Take the name, then rename, where the file system cannot rename without replacing; return 0 or an errno. */
@@ -89,7 +86,7 @@ static int write_and_rename(rsdk_arena *arena, const char *path, const void *dat
     if (descriptor < 0) {
         return partial != NULL ? errno : ENOMEM;
     }
-    int result = write_all(descriptor, data, size);
+    int result = rsdk_new_file_write_all(descriptor, data, size) ? 0 : errno;
     if (result == 0 && replaces && fsync(descriptor) < 0) {
         result = errno;
     }
@@ -105,19 +102,11 @@ static int write_and_rename(rsdk_arena *arena, const char *path, const void *dat
     return result;
 }
 
-static rsdk_status write_file(const char *path, const void *data, size_t size, bool replaces, rsdk_error *error) {
+rsdk_status rsdk_new_file_write(const char *path, const void *data, size_t size, bool replaces, rsdk_error *error) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     int result = write_and_rename(&arena, path, data, size, replaces);
     rsdk_arena_clear(&arena);
     return result == 0        ? RSDK_OK
            : result == ENOMEM ? rsdk_fail_no_memory(error)
                               : rsdk_fail(error, RSDK_IO_ERROR, path, "cannot write %s: %s", path, strerror(result));
-}
-
-rsdk_status rsdk_new_file_write(const char *path, const void *data, size_t size, rsdk_error *error) {
-    return write_file(path, data, size, false, error);
-}
-
-rsdk_status rsdk_new_file_replace(const char *path, const void *data, size_t size, rsdk_error *error) {
-    return write_file(path, data, size, true, error);
 }

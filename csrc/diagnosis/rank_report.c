@@ -140,7 +140,7 @@ static rsdk_status write_report(const rsdk_report_options *options, rsdk_sdk *sd
     RSDK_TRY(add_problems(text, sdk, failure, error));
     rsdk_text_add(text, "\n}\n");
     RSDK_TRY(text->failed ? rsdk_fail_no_memory(error) : RSDK_OK);
-    return rsdk_new_file_write(path, text->data, text->length, error);
+    return rsdk_new_file_write(path, text->data, text->length, false, error);
 }
 
 rsdk_status rsdk_report_write(const rsdk_report_options *options, rsdk_sdk *sdk, const rsdk_loaded *loaded,

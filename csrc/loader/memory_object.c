@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/load_lock.h"
+#include "base/new_file.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U /* Linux 6.3 */
@@ -40,17 +41,6 @@ static int raise_to_free_number(struct dl_phdr_info *info, size_t size, void *co
     return 0;
 }
 
-static bool write_all(int descriptor, const char *bytes, size_t size) {
-    for (size_t done = 0; done < size;) {
-        ssize_t written = write(descriptor, bytes + done, size - done);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 /* Make a memfd with the object in it, under a number of its own; return -1 with errno. The object is data, so the memfd
  * asks for no right to execute. */
 static int make_descriptor(const rsdk_elf_stub *stub, const char *name) {
@@ -65,7 +55,7 @@ static int make_descriptor(const rsdk_elf_stub *stub, const char *name) {
     rsdk_load_lock_begin_iteration();
     (void)dl_iterate_phdr(raise_to_free_number, &free_number);
     rsdk_load_lock_end_iteration();
-    int descriptor = write_all(first, stub->bytes, stub->size) ? fcntl(first, F_DUPFD_CLOEXEC, free_number) : -1;
+    int descriptor = rsdk_new_file_write_all(first, stub->bytes, stub->size) ? fcntl(first, F_DUPFD_CLOEXEC, free_number) : -1;
     int reason = errno;
     (void)close(first);
     errno = reason;

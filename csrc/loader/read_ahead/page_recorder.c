@@ -227,7 +227,7 @@ static rsdk_status record_to(recorder *r, const char *path) {
     rsdk_text text = RSDK_TEXT_INIT;
     rsdk_page_list_add_text(&r->list, &text);
     rsdk_status status = text.failed ? rsdk_fail_no_memory(r->error)
-                                     : rsdk_new_file_replace(path, rsdk_text_get(&text), text.length, r->error);
+                                     : rsdk_new_file_write(path, rsdk_text_get(&text), text.length, true, r->error);
     rsdk_text_clear(&text);
     return status;
 }
