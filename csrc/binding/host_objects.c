@@ -28,34 +28,6 @@ static bool is_named_as_library(const char *path) {
     return strstr(rsdk_path_name(path), ".so") != NULL;
 }
 
-/* Read an object. A file for another machine has needs, and no symbols that this process can read: this is its
- * fault. */
-static rsdk_status read_object(const rsdk_host_objects *objects, rsdk_host_object *o, rsdk_error *error) {
-    rsdk_error why = RSDK_ERROR_INIT, machine = RSDK_ERROR_INIT;
-    rsdk_elf_file again;
-    o->is_other = !is_named_as_library(o->path) && !rsdk_elf_header_is_in(o->path);
-    if (o->is_other) {
-        return RSDK_OK;
-    }
-    rsdk_status status = rsdk_elf_file_read_with_symbols(o->path, false, objects->arena, &o->file, &o->symbols, &why);
-    o->is_read = status == RSDK_OK;
-    o->has_symbols = o->is_read && o->symbols.is_known;
-    if (status == RSDK_BAD_ELF && rsdk_elf_file_read(o->path, objects->arena, &again, NULL) == RSDK_OK) {
-        o->file = again;
-        o->is_read = true;
-    }
-    o->is_other = !o->is_read && !rsdk_elf_header_is_in(o->path); /* a linker script */
-    if (o->is_read && rsdk_elf_machine_check(&o->file, &machine) != RSDK_OK) {
-        o->has_symbols = false;
-        status = note_fault(objects, o, &machine, error);
-    } else if (status != RSDK_OK) {
-        status = note_fault(objects, o, &why, error);
-    }
-    rsdk_error_clear(&why);
-    rsdk_error_clear(&machine);
-    return status;
-}
-
 /* Find the object of a file that was read under another path. */
 static const rsdk_host_object *find_read(const rsdk_host_objects *objects, const char *path) {
     struct stat facts;
@@ -79,7 +51,31 @@ static rsdk_status read_or_copy(rsdk_host_objects *objects, rsdk_host_object *o,
         o->settled_in = 0;
         return RSDK_OK;
     }
-    RSDK_TRY(read_object(objects, o, error));
+    /* Read an object. A file for another machine has needs, and no symbols that this process can read: this is its
+     * fault. */
+    rsdk_error why = RSDK_ERROR_INIT, machine = RSDK_ERROR_INIT;
+    rsdk_elf_file again;
+    o->is_other = !is_named_as_library(o->path) && !rsdk_elf_header_is_in(o->path);
+    if (!o->is_other) {
+        rsdk_status status =
+            rsdk_elf_file_read_with_symbols(o->path, false, objects->arena, &o->file, &o->symbols, &why);
+        o->is_read = status == RSDK_OK;
+        o->has_symbols = o->is_read && o->symbols.is_known;
+        if (status == RSDK_BAD_ELF && rsdk_elf_file_read(o->path, objects->arena, &again, NULL) == RSDK_OK) {
+            o->file = again;
+            o->is_read = true;
+        }
+        o->is_other = !o->is_read && !rsdk_elf_header_is_in(o->path); /* a linker script */
+        if (o->is_read && rsdk_elf_machine_check(&o->file, &machine) != RSDK_OK) {
+            o->has_symbols = false;
+            status = note_fault(objects, o, &machine, error);
+        } else if (status != RSDK_OK) {
+            status = note_fault(objects, o, &why, error);
+        }
+        rsdk_error_clear(&why);
+        rsdk_error_clear(&machine);
+        RSDK_TRY(status);
+    }
     return !o->is_read ? RSDK_OK
                        : rsdk_name_table_set(&objects->identities, objects->arena, &o->file.identity,
                                              sizeof o->file.identity, place, error);

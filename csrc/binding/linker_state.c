@@ -295,27 +295,6 @@ static void visit(ordering *o, size_t object) {
     }
 }
 
-/* Return the new objects of a group in the order of relocation: dependencies first (glibc 2.35 and later). */
-static rsdk_status order_fresh(rsdk_linker_state *state, const rsdk_object_list *group, size_t group_number,
-                               rsdk_object_list *fresh, rsdk_error *error) {
-    size_t *places = rsdk_arena_alloc(state->arena, 3 * (state->objects.count + 1), sizeof *places);
-    RSDK_NEED(places, error);
-    ordering o = {.state = state,
-                  .stack = places,
-                  .next = places + state->objects.count + 1,
-                  .ordered = places + 2 * (state->objects.count + 1),
-                  .walk = ++state->walk_count};
-    for (size_t i = group->count; i-- > 0;) {
-        visit(&o, group->items[i]);
-    }
-    for (size_t i = 0; i < o.count; i++) {
-        if (rsdk_linker_state_at(state, o.ordered[i])->group == group_number) {
-            RSDK_APPEND(state->arena, fresh, o.ordered[i], error);
-        }
-    }
-    return RSDK_OK;
-}
-
 /* ---- openings ---- */
 
 static rsdk_status take_root(rsdk_linker_state *state, const rsdk_linker_opening *opening, size_t *root,
@@ -346,7 +325,23 @@ rsdk_status rsdk_linker_state_open(rsdk_linker_state *state, const rsdk_linker_o
         }
     }
     RSDK_APPEND(state->arena, &state->groups, group, error);
-    return order_fresh(state, &group, number, fresh, error);
+    /* Return the new objects of a group in the order of relocation: dependencies first (glibc 2.35 and later). */
+    size_t *places = rsdk_arena_alloc(state->arena, 3 * (state->objects.count + 1), sizeof *places);
+    RSDK_NEED(places, error);
+    ordering o = {.state = state,
+                  .stack = places,
+                  .next = places + state->objects.count + 1,
+                  .ordered = places + 2 * (state->objects.count + 1),
+                  .walk = ++state->walk_count};
+    for (size_t i = group.count; i-- > 0;) {
+        visit(&o, group.items[i]);
+    }
+    for (size_t i = 0; i < o.count; i++) {
+        if (rsdk_linker_state_at(state, o.ordered[i])->group == number) {
+            RSDK_APPEND(state->arena, fresh, o.ordered[i], error);
+        }
+    }
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_linker_state_promote(rsdk_linker_state *state, size_t root, rsdk_error *error) {
@@ -387,31 +382,6 @@ static bool linker_has_in_global_scope(const rsdk_linker_state *state, const rsd
     return false;
 }
 
-/* Mark the objects that were there before any dlopen: the first objects of the link map, up to the last one that the
- * program needs. Their order in the global scope is the order of the link map, unless a filter made the linker move
- * one. */
-static rsdk_status mark_start(rsdk_linker_state *state, rsdk_error *error) {
-    rsdk_object_list closure = {0};
-    size_t last = 0;
-    bool has_filters = false;
-    if (state->objects.count == 0) {
-        return RSDK_OK;
-    }
-    RSDK_TRY(rsdk_linker_state_closure(state, 0, &closure, error));
-    for (size_t i = 0; i < closure.count; i++) {
-        last = closure.items[i] > last ? closure.items[i] : last;
-    }
-    for (size_t i = 0; i < state->objects.count; i++) {
-        has_filters |= rsdk_linker_state_at(state, i)->file.filtees.count > 0;
-    }
-    for (size_t i = 0; i <= last; i++) {
-        rsdk_linker_object *object = rsdk_linker_state_at(state, i);
-        object->is_global = i == 0 || object->path[0] == '/';
-        object->is_from_the_start = object->is_global && !has_filters;
-    }
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_linker_state_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
                                    const rsdk_inventory *inventory, rsdk_linker_state *state, rsdk_error *error) {
     *state = (rsdk_linker_state){.arena = arena, .map = map, .search = search, .inventory = inventory};
@@ -419,7 +389,26 @@ rsdk_status rsdk_linker_state_init(rsdk_arena *arena, const rsdk_link_map *map, 
     for (size_t i = 0; i < map->objects.count; i++) {
         RSDK_TRY(add_mapped(state, 0, &map->objects.items[i], error));
     }
-    RSDK_TRY(mark_start(state, error));
+    /* Mark the objects that were there before any dlopen: the first objects of the link map, up to the last one that
+     * the program needs. Their order in the global scope is the order of the link map, unless a filter made the linker
+     * move one. */
+    rsdk_object_list closure = {0};
+    size_t last = 0;
+    bool has_filters = false;
+    if (state->objects.count != 0) {
+        RSDK_TRY(rsdk_linker_state_closure(state, 0, &closure, error));
+        for (size_t i = 0; i < closure.count; i++) {
+            last = closure.items[i] > last ? closure.items[i] : last;
+        }
+        for (size_t i = 0; i < state->objects.count; i++) {
+            has_filters |= rsdk_linker_state_at(state, i)->file.filtees.count > 0;
+        }
+        for (size_t i = 0; i <= last; i++) {
+            rsdk_linker_object *object = rsdk_linker_state_at(state, i);
+            object->is_global = i == 0 || object->path[0] == '/';
+            object->is_from_the_start = object->is_global && !has_filters;
+        }
+    }
     for (size_t i = 0; i < state->objects.count; i++) {
         rsdk_linker_object *object = rsdk_linker_state_at(state, i);
         object->is_global = object->is_global || linker_has_in_global_scope(state, object);
