@@ -169,26 +169,6 @@ static size_t find_bundle(const candidates *archives, const wanted *names, const
     return names->count;
 }
 
-static void find_bundles(const candidates *archives, const wanted *names, const rsdk_kernel_reference *kernels,
-                         rsdk_found_kernels *found) {
-    size_t last = 0;
-    found->total = kernels->bundle_count > 0 ? kernels->bundle_count : 1;
-    for (size_t i = 0; i < found->total; i++) {
-        char number[16] = "#";
-        bool is_late = false;
-        if (kernels->bundle_count > 0) {
-            (void)snprintf(number, sizeof number, "#%u", (unsigned)kernels->bundles[i]);
-        }
-        size_t place = find_bundle(archives, names, kernels->name, number, &is_late);
-        if (place < names->count) {
-            last = place > last ? place : last;
-            found->target = names->names[last];
-            found->covered++;
-            found->late += is_late;
-        }
-    }
-}
-
 rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *path,
                                      const rsdk_kernel_reference *kernels, const char *gpu, rsdk_found_kernels *found) {
     wanted names;
@@ -212,6 +192,21 @@ rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *pa
     bool has_archive = archives.list.count > 0;
     *found = (rsdk_found_kernels){.lack = has_archive ? RSDK_LACK_KERNELS : RSDK_LACK_ARCHIVE,
                                   .path = has_archive ? archives.list.items[0].path : archives.missing};
-    find_bundles(&archives, &names, kernels, found);
+    size_t last = 0;
+    found->total = kernels->bundle_count > 0 ? kernels->bundle_count : 1;
+    for (size_t i = 0; i < found->total; i++) {
+        char number[16] = "#";
+        bool is_late = false;
+        if (kernels->bundle_count > 0) {
+            (void)snprintf(number, sizeof number, "#%u", (unsigned)kernels->bundles[i]);
+        }
+        size_t place = find_bundle(&archives, &names, kernels->name, number, &is_late);
+        if (place < names.count) {
+            last = place > last ? place : last;
+            found->target = names.names[last];
+            found->covered++;
+            found->late += is_late;
+        }
+    }
     return RSDK_OK;
 }

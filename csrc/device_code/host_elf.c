@@ -162,28 +162,6 @@ static rsdk_status read_wrappers(host *h, const rsdk_elf_section *section, wrapp
     return RSDK_OK;
 }
 
-/* Add the bundle at each address. A bundle ends before the next one at the latest. */
-static rsdk_status list_wrapped(host *h, const wrappers *w) {
-    for (size_t i = 0; i < w->count; i++) {
-        rsdk_extent extent;
-        uint64_t size = 0;
-        const rsdk_elf_section *section = rsdk_elf_section_at(&h->sections, w->addresses[i]);
-        if (section == NULL) {
-            return rsdk_extent_damaged(h->extent, "the address of a bundle lies outside the file", h->error);
-        }
-        RSDK_TRY(extent_of(h, section, &extent));
-        extent = rsdk_extent_from(&extent, w->addresses[i] - section->address);
-        if (i + 1 < w->count && w->addresses[i + 1] - w->addresses[i] < extent.size) {
-            extent.size = w->addresses[i + 1] - w->addresses[i];
-        }
-        if (h->listing->section == NULL || strcmp(h->listing->section, section->name) != 0) {
-            RSDK_TRY(enter_section(h, section->name));
-        }
-        RSDK_TRY(rsdk_fat_binary_list_one(h->listing, &extent, &size));
-    }
-    return RSDK_OK;
-}
-
 /* ---- sections ---- */
 
 static rsdk_status list_hip(host *h) {
@@ -205,7 +183,25 @@ static rsdk_status list_hip(host *h) {
         return RSDK_OK;
     }
     if (w.count > 0 && !w.has_unresolved) {
-        return list_wrapped(h, &w);
+        /* Add the bundle at each address. A bundle ends before the next one at the latest. */
+        for (size_t i = 0; i < w.count; i++) {
+            rsdk_extent extent;
+            uint64_t size = 0;
+            const rsdk_elf_section *section = rsdk_elf_section_at(&h->sections, w.addresses[i]);
+            if (section == NULL) {
+                return rsdk_extent_damaged(h->extent, "the address of a bundle lies outside the file", h->error);
+            }
+            RSDK_TRY(extent_of(h, section, &extent));
+            extent = rsdk_extent_from(&extent, w.addresses[i] - section->address);
+            if (i + 1 < w.count && w.addresses[i + 1] - w.addresses[i] < extent.size) {
+                extent.size = w.addresses[i + 1] - w.addresses[i];
+            }
+            if (h->listing->section == NULL || strcmp(h->listing->section, section->name) != 0) {
+                RSDK_TRY(enter_section(h, section->name));
+            }
+            RSDK_TRY(rsdk_fat_binary_list_one(h->listing, &extent, &size));
+        }
+        return RSDK_OK;
     }
     /* Bytes that a section without wrappers of its own still has are left over from the split into archives. */
     if (code == NULL || w.reference_count > 0 || is_reference) {
@@ -307,31 +303,6 @@ static rsdk_status take_found(host *h, const rsdk_extent *section, uint64_t offs
     return RSDK_OK;
 }
 
-static rsdk_status search_section(host *h, const rsdk_elf_section *section) {
-    const size_t magic_size = sizeof OBJECT_MAGIC - 1;
-    rsdk_extent extent;
-    RSDK_TRY(extent_of(h, section, &extent));
-    RSDK_TRY(enter_section(h, section->name));
-    unsigned char *piece = rsdk_arena_alloc(&h->scratch, PIECE_SIZE, 1);
-    RSDK_NEED(piece, h->error);
-    for (uint64_t offset = 0; offset < extent.size;) {
-        size_t got = 0;
-        RSDK_TRY(rsdk_extent_read_some(&extent, offset, piece, PIECE_SIZE, &got, h->error));
-        const uint64_t end = offset + got, rest = end < extent.size ? end - magic_size + 1 : end;
-        uint64_t next = offset;
-        while (next < end) {
-            const unsigned char *start = piece + (next - offset);
-            const unsigned char *found = memmem(start, (size_t)(end - next), OBJECT_MAGIC, magic_size);
-            if (found == NULL) {
-                break;
-            }
-            RSDK_TRY(take_found(h, &extent, offset + (uint64_t)(found - piece), &next));
-        }
-        offset = next > rest ? next : rest; /* a magic may begin at the end of a piece */
-    }
-    return RSDK_OK;
-}
-
 /* Return whether a file is of the runtime, whose objects are no code of a user's: ROCr has some for images
  * (blit_object_gfx*.hsaco). */
 static bool is_of_runtime(const host *h) {
@@ -360,7 +331,27 @@ static rsdk_status list_sections(host *h) {
         const rsdk_elf_section *section = &h->sections.items[i];
         if (section->type == SHT_PROGBITS && (section->flags & (SHF_ALLOC | SHF_EXECINSTR)) == SHF_ALLOC &&
             section->size > RSDK_ELF_HEADER_SIZE) {
-            RSDK_TRY(search_section(h, section));
+            const size_t magic_size = sizeof OBJECT_MAGIC - 1;
+            rsdk_extent extent;
+            RSDK_TRY(extent_of(h, section, &extent));
+            RSDK_TRY(enter_section(h, section->name));
+            unsigned char *piece = rsdk_arena_alloc(&h->scratch, PIECE_SIZE, 1);
+            RSDK_NEED(piece, h->error);
+            for (uint64_t offset = 0; offset < extent.size;) {
+                size_t got = 0;
+                RSDK_TRY(rsdk_extent_read_some(&extent, offset, piece, PIECE_SIZE, &got, h->error));
+                const uint64_t end = offset + got, rest = end < extent.size ? end - magic_size + 1 : end;
+                uint64_t next = offset;
+                while (next < end) {
+                    const unsigned char *start = piece + (next - offset);
+                    const unsigned char *found = memmem(start, (size_t)(end - next), OBJECT_MAGIC, magic_size);
+                    if (found == NULL) {
+                        break;
+                    }
+                    RSDK_TRY(take_found(h, &extent, offset + (uint64_t)(found - piece), &next));
+                }
+                offset = next > rest ? next : rest; /* a magic may begin at the end of a piece */
+            }
         }
     }
     return RSDK_OK;

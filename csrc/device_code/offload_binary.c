@@ -70,7 +70,11 @@ typedef struct strings {
     char triple[VALUE_SIZE], target[VALUE_SIZE];
 } strings;
 
-static rsdk_status read_strings(const record *r, const unsigned char *entry, strings *s, rsdk_error *error) {
+static rsdk_status take_entry(rsdk_listing *listing, const record *r, const unsigned char *entry) {
+    strings s = {"", ""};
+    rsdk_device_image image = {.offset = rsdk_extent_u64(entry + 24), .size = rsdk_extent_u64(entry + 32)};
+    RSDK_TRY(rsdk_listing_count(listing, &r->extent, 0));
+    rsdk_error *error = listing->error;
     uint64_t table = rsdk_extent_u64(entry + 8), count = rsdk_extent_u64(entry + 16);
     size_t row_size = r->version == 1 ? 16 : 24;
     if (count > STRING_LIMIT) {
@@ -85,19 +89,11 @@ static rsdk_status read_strings(const record *r, const unsigned char *entry, str
         RSDK_TRY(read_at(r, table + i * row_size, row, row_size, error));
         RSDK_TRY(read_text(r, rsdk_extent_u64(row), key, sizeof key, error));
         RSDK_TRY(read_text(r, rsdk_extent_u64(row + 8), value, sizeof value, error));
-        char *known = strcmp(key, "triple") == 0 ? s->triple : strcmp(key, "arch") == 0 ? s->target : NULL;
+        char *known = strcmp(key, "triple") == 0 ? s.triple : strcmp(key, "arch") == 0 ? s.target : NULL;
         if (known != NULL) {
             memcpy(known, value, sizeof value);
         }
     }
-    return RSDK_OK;
-}
-
-static rsdk_status take_entry(rsdk_listing *listing, const record *r, const unsigned char *entry) {
-    strings s = {"", ""};
-    rsdk_device_image image = {.offset = rsdk_extent_u64(entry + 24), .size = rsdk_extent_u64(entry + 32)};
-    RSDK_TRY(rsdk_listing_count(listing, &r->extent, 0));
-    RSDK_TRY(read_strings(r, entry, &s, listing->error));
     if (!rsdk_entry_id_has_amd_architecture(s.triple)) {
         return RSDK_OK;
     }
