@@ -93,32 +93,27 @@ static bool may_have_had(const explanation *e, const rsdk_recorded_file *recorde
     return !recorded->has_records && (place == NULL || strcmp(place, "system") != 0);
 }
 
-/* Add the installed packages as one requirement: a part alone would leave the rest without a RECORD. */
-static rsdk_status add_whole_sdk(explanation *e) {
-    const char *extras = "", *version = rsdk_sdk_version(e->sdk);
-    if (version == NULL || rsdk_sdk_fallback(e->sdk) != NULL) {
-        return RSDK_OK;
-    }
-    for (unsigned id = 0; id < RSDK_PACKAGE_COUNT; id++) {
-        const rsdk_package_entry *package = rsdk_package_get((rsdk_package_id)id);
-        const char *directory = NULL;
-        if (!package->is_required &&
-            rsdk_sdk_package_directory(e->sdk, (rsdk_package_id)id, &directory, NULL) == RSDK_OK) {
-            extras = rsdk_arena_format(e->arena, "%s%s%s", extras, extras[0] != '\0' ? "," : "", package->name);
-            RSDK_NEED(extras, e->error);
-        }
-    }
-    const char *format = extras[0] != '\0' ? "rocm[%s]==%s" : "rocm%s==%s";
-    const char *requirement = rsdk_arena_format(e->arena, format, extras, version);
-    RSDK_NEED(requirement, e->error);
-    return add(e, "requirement", requirement);
-}
-
 static rsdk_status explain_unrecorded(explanation *e, const char *name) {
     const char *core = NULL;
     RSDK_TRY(rsdk_sdk_package_directory(e->sdk, RSDK_CORE, &core, e->error));
     RSDK_TRY(add(e, "prefix", core));
-    RSDK_TRY(add_whole_sdk(e));
+    /* Add the installed packages as one requirement: a part alone would leave the rest without a RECORD. */
+    const char *extras = "", *version = rsdk_sdk_version(e->sdk);
+    if (version != NULL && rsdk_sdk_fallback(e->sdk) == NULL) {
+        for (unsigned id = 0; id < RSDK_PACKAGE_COUNT; id++) {
+            const rsdk_package_entry *package = rsdk_package_get((rsdk_package_id)id);
+            const char *directory = NULL;
+            if (!package->is_required &&
+                rsdk_sdk_package_directory(e->sdk, (rsdk_package_id)id, &directory, NULL) == RSDK_OK) {
+                extras = rsdk_arena_format(e->arena, "%s%s%s", extras, extras[0] != '\0' ? "," : "", package->name);
+                RSDK_NEED(extras, e->error);
+            }
+        }
+        const char *format = extras[0] != '\0' ? "rocm[%s]==%s" : "rocm%s==%s";
+        const char *requirement = rsdk_arena_format(e->arena, format, extras, version);
+        RSDK_NEED(requirement, e->error);
+        RSDK_TRY(add(e, "requirement", requirement));
+    }
     return find(e, RSDK_E_LIB_023, who_needs(e, name));
 }
 

@@ -94,29 +94,6 @@ static bool has_symbol(const misfit *m, const char *path) {
     return read_library(m, path, &read) && rsdk_elf_dynsym_find(&read.symbols, &wanted, &index);
 }
 
-/* Find the library that should have a symbol: the version that it is asked for with names it; without one, a needed
- * library that lacks it, while the SDK's or the system's library of that name has it. */
-static rsdk_status find_provider(misfit *m) {
-    for (uint32_t i = 1; m->version == NULL && i < m->needing.symbols.count; i++) {
-        const rsdk_elf_version *version = rsdk_elf_dynsym_version(&m->needing.symbols, i);
-        const char *name = rsdk_elf_dynsym_name(&m->needing.symbols, i);
-        if (version != NULL && version->file != NULL && name != NULL && strcmp(name, m->symbol) == 0) {
-            m->version = version->name;
-            m->provider = version->file;
-        }
-    }
-    for (size_t i = 0; m->provider == NULL && i < m->needing.file.needed.count; i++) {
-        const char *name = m->needing.file.needed.items[i], *present = NULL, *own = NULL, *of_system = NULL;
-        RSDK_TRY(find_in_process(m, name, &present));
-        RSDK_TRY(find_in_sdk(m, name, &own));
-        RSDK_TRY(rsdk_linker_search_find_in_system(&m->search, name, &of_system, m->error));
-        bool is_displaced = has_symbol(m, own) || has_symbol(m, of_system);
-        m->provider = is_displaced && !has_symbol(m, present) ? present : NULL;
-    }
-    bool is_name = m->provider != NULL && m->provider[0] != '/';
-    return is_name ? find_in_process(m, m->provider, &m->provider) : RSDK_OK;
-}
-
 /* ---- the sentence ---- */
 
 /* Return the newest version that begins as `like` does up to its number (NULL: any), of those that a file has; `of`:
@@ -233,7 +210,26 @@ rsdk_status rsdk_misfit_find(rsdk_sdk *sdk, const char *path, const char *dlerro
     RSDK_TRY(rsdk_link_map_read(arena, &m.map, error));
     RSDK_TRY(rsdk_linker_search_init(arena, &m.map, &m.search, error));
     if (read_library(&m, finding->path, &m.needing)) {
-        RSDK_TRY(find_provider(&m));
+        /* Find the library that should have a symbol: the version that it is asked for with names it; without one, a
+         * needed library that lacks it, while the SDK's or the system's library of that name has it. */
+        for (uint32_t i = 1; m.version == NULL && i < m.needing.symbols.count; i++) {
+            const rsdk_elf_version *version = rsdk_elf_dynsym_version(&m.needing.symbols, i);
+            const char *name = rsdk_elf_dynsym_name(&m.needing.symbols, i);
+            if (version != NULL && version->file != NULL && name != NULL && strcmp(name, m.symbol) == 0) {
+                m.version = version->name;
+                m.provider = version->file;
+            }
+        }
+        for (size_t i = 0; m.provider == NULL && i < m.needing.file.needed.count; i++) {
+            const char *name = m.needing.file.needed.items[i], *present = NULL, *own = NULL, *of_system = NULL;
+            RSDK_TRY(find_in_process(&m, name, &present));
+            RSDK_TRY(find_in_sdk(&m, name, &own));
+            RSDK_TRY(rsdk_linker_search_find_in_system(&m.search, name, &of_system, m.error));
+            bool is_displaced = has_symbol(&m, own) || has_symbol(&m, of_system);
+            m.provider = is_displaced && !has_symbol(&m, present) ? present : NULL;
+        }
+        bool is_name = m.provider != NULL && m.provider[0] != '/';
+        RSDK_TRY(is_name ? find_in_process(&m, m.provider, &m.provider) : RSDK_OK);
         RSDK_TRY(m.provider != NULL ? tell_provider(&m, &detail) : RSDK_OK);
         RSDK_TRY(find_changed(&m));
     }

@@ -105,31 +105,6 @@ static void add_value(rsdk_text *text, const char *value) {
     }
 }
 
-/* Add a word with control characters, on one line: printf makes them. The shell would remove line breaks at the end;
- * they stay escapes, so that the word names no file rather than another one. */
-static void add_printed_word(rsdk_text *text, const char *value) {
-    size_t end = strlen(value);
-    while (end > 0 && value[end - 1] == '\n') {
-        end--;
-    }
-    rsdk_text_add(text, "\"$(printf '");
-    for (size_t i = 0; value[i] != '\0'; i++) {
-        unsigned char c = (unsigned char)value[i];
-        if (i >= end) {
-            rsdk_text_add(text, "\\\\x0a");
-        } else if (c == '%') {
-            rsdk_text_add(text, "%%%%");
-        } else if (c == '\\') {
-            rsdk_text_add(text, "\\\\");
-        } else if (is_control(c) || c == '\'' || (c == '-' && i == 0)) { /* printf would take "-x" for an option */
-            rsdk_text_add(text, "\\%03o", c);
-        } else {
-            rsdk_text_add(text, "%c", c);
-        }
-    }
-    rsdk_text_add(text, "')\"");
-}
-
 /* Add a value as one word of a shell command. */
 static void add_word(rsdk_text *text, const char *value) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -140,7 +115,28 @@ static void add_word(rsdk_text *text, const char *value) {
     if (value[0] != '\0' && value[strspn(value, plain)] == '\0') {
         rsdk_text_add(text, "%s", value);
     } else if (has_control) {
-        add_printed_word(text, value);
+        /* Add a word with control characters, on one line: printf makes them. The shell would remove line breaks at the
+         * end; they stay escapes, so that the word names no file rather than another one. */
+        size_t end = strlen(value);
+        while (end > 0 && value[end - 1] == '\n') {
+            end--;
+        }
+        rsdk_text_add(text, "\"$(printf '");
+        for (size_t i = 0; value[i] != '\0'; i++) {
+            unsigned char c = (unsigned char)value[i];
+            if (i >= end) {
+                rsdk_text_add(text, "\\\\x0a");
+            } else if (c == '%') {
+                rsdk_text_add(text, "%%%%");
+            } else if (c == '\\') {
+                rsdk_text_add(text, "\\\\");
+            } else if (is_control(c) || c == '\'' || (c == '-' && i == 0)) { /* printf would take "-x" for an option */
+                rsdk_text_add(text, "\\%03o", c);
+            } else {
+                rsdk_text_add(text, "%c", c);
+            }
+        }
+        rsdk_text_add(text, "')\"");
     } else {
         rsdk_text_add(text, "'");
         for (const char *c = value; *c != '\0'; c++) {
