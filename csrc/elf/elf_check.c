@@ -40,35 +40,6 @@ typedef struct check {
 
 /* ---- segments ---- */
 
-/* Check the segments that are loaded. The linker reserves one range from the first segment to the last, and maps each
- * into it. */
-static rsdk_status check_loads(check *c) {
-    bool is_first = true;
-    for (size_t i = 0; i < c->view.image->header_count; i++) {
-        const ElfW(Phdr) *segment = &c->view.image->headers[i];
-        if (segment->p_type != PT_LOAD) {
-            continue;
-        }
-        if (segment->p_filesz > segment->p_memsz ||
-            !rsdk_elf_is_within(segment->p_vaddr, segment->p_memsz, 0, ADDRESS_LIMIT)) {
-            return rsdk_elf_view_damaged(&c->view, "a segment is longer in the file than in memory");
-        }
-        if (segment->p_filesz > 0 && (segment->p_flags & (PF_R | PF_W | PF_X)) == 0) {
-            return rsdk_elf_view_damaged(&c->view, "a segment can be neither read nor written nor run");
-        }
-        if ((segment->p_align & (segment->p_align - 1)) != 0) {
-            return rsdk_elf_view_damaged(&c->view, "a segment is not aligned as it says");
-        }
-        if (!is_first && segment->p_vaddr < c->tables.span_end) {
-            return rsdk_elf_view_damaged(&c->view, "its segments overlap, or are not in the order of addresses");
-        }
-        c->tables.span_start = is_first ? segment->p_vaddr : c->tables.span_start;
-        c->tables.span_end = segment->p_vaddr + segment->p_memsz;
-        is_first = false;
-    }
-    return RSDK_OK;
-}
-
 static rsdk_status check_dynamic_segment(check *c, const ElfW(Phdr) * dynamic) {
     const ElfW(Phdr) *segment = rsdk_elf_view_segment(&c->view, dynamic->p_vaddr, dynamic->p_filesz, 0);
     if (segment == NULL || !rsdk_elf_view_has(&c->view, dynamic->p_vaddr, dynamic->p_filesz) ||
@@ -100,7 +71,31 @@ static rsdk_status check_relro(check *c, const ElfW(Phdr) * relro) {
 }
 
 static rsdk_status check_segments(check *c) {
-    RSDK_TRY(check_loads(c));
+    /* Check the segments that are loaded. The linker reserves one range from the first segment to the last, and maps
+     * each into it. */
+    bool is_first = true;
+    for (size_t i = 0; i < c->view.image->header_count; i++) {
+        const ElfW(Phdr) *segment = &c->view.image->headers[i];
+        if (segment->p_type != PT_LOAD) {
+            continue;
+        }
+        if (segment->p_filesz > segment->p_memsz ||
+            !rsdk_elf_is_within(segment->p_vaddr, segment->p_memsz, 0, ADDRESS_LIMIT)) {
+            return rsdk_elf_view_damaged(&c->view, "a segment is longer in the file than in memory");
+        }
+        if (segment->p_filesz > 0 && (segment->p_flags & (PF_R | PF_W | PF_X)) == 0) {
+            return rsdk_elf_view_damaged(&c->view, "a segment can be neither read nor written nor run");
+        }
+        if ((segment->p_align & (segment->p_align - 1)) != 0) {
+            return rsdk_elf_view_damaged(&c->view, "a segment is not aligned as it says");
+        }
+        if (!is_first && segment->p_vaddr < c->tables.span_end) {
+            return rsdk_elf_view_damaged(&c->view, "its segments overlap, or are not in the order of addresses");
+        }
+        c->tables.span_start = is_first ? segment->p_vaddr : c->tables.span_start;
+        c->tables.span_end = segment->p_vaddr + segment->p_memsz;
+        is_first = false;
+    }
     for (size_t i = 0; i < c->view.image->header_count; i++) {
         const ElfW(Phdr) *segment = &c->view.image->headers[i];
         if (segment->p_type == PT_DYNAMIC) {
@@ -338,8 +333,14 @@ static rsdk_status check_relocations(check *c, const rsdk_elf_table *t, uint64_t
     return RSDK_OK;
 }
 
-/* Check DT_RELR: an address, then bitmaps (odd) of the words behind it. */
-static rsdk_status check_relative_words(check *c) {
+static rsdk_status check_all_relocations(check *c, size_t limit) {
+    uint64_t records = (c->relocations.size + c->jump_relocations.size) / sizeof(ElfW(Rela));
+    if (records + c->relative_words.size / WORD_SIZE > limit) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(check_relocations(c, &c->relocations, c->relative_count));
+    RSDK_TRY(check_relocations(c, &c->jump_relocations, 0));
+    /* Check DT_RELR: an address, then bitmaps (odd) of the words behind it. */
     ElfW(Addr) next = 0, word;
     bool has_begun = false;
     for (uint64_t i = 0; i < c->relative_words.size / WORD_SIZE; i++) {
@@ -361,16 +362,6 @@ static rsdk_status check_relative_words(check *c) {
         next += (ElfW(Addr))RELR_BITS * WORD_SIZE;
     }
     return RSDK_OK;
-}
-
-static rsdk_status check_all_relocations(check *c, size_t limit) {
-    uint64_t records = (c->relocations.size + c->jump_relocations.size) / sizeof(ElfW(Rela));
-    if (records + c->relative_words.size / WORD_SIZE > limit) {
-        return RSDK_OK;
-    }
-    RSDK_TRY(check_relocations(c, &c->relocations, c->relative_count));
-    RSDK_TRY(check_relocations(c, &c->jump_relocations, 0));
-    return check_relative_words(c);
 }
 
 static const machine_types *types_of(unsigned machine) {

@@ -73,27 +73,6 @@ static relocation_kind kind_of(unsigned machine, unsigned type) {
     return (relocation_kind){.kind = RSDK_ELF_REFERENCE_DATA};
 }
 
-static rsdk_status take_reference(reading *r, const ElfW(Rela) * entry, bool is_lazy_slot) {
-    const bool is_wide = sizeof(void *) == 8;
-    const unsigned type = is_wide ? (unsigned)ELF64_R_TYPE(entry->r_info) : ELF32_R_TYPE(entry->r_info);
-    const uint64_t symbol = is_wide ? ELF64_R_SYM(entry->r_info) : ELF32_R_SYM(entry->r_info);
-    if (symbol == 0 || type == 0) { /* relative ones name none; 0: R_*_NONE */
-        return RSDK_OK;
-    }
-    if (symbol > UINT32_MAX || r->result->references.count >= REFERENCES_LIMIT) {
-        return rsdk_elf_view_damaged(&r->view, "a relocation names a symbol that does not exist");
-    }
-    const relocation_kind kind = kind_of(r->view.image->machine, type);
-    const rsdk_elf_reference reference = {.address = entry->r_offset,
-                                          .addend = entry->r_addend,
-                                          .symbol = (uint32_t)symbol,
-                                          .kind = kind.kind,
-                                          .is_lazy_slot = is_lazy_slot,
-                                          .holds_address = kind.holds_address};
-    RSDK_APPEND(r->arena, &r->result->references, reference, r->view.error);
-    return RSDK_OK;
-}
-
 /* Take the references of a table. DT_RELACOUNT says that the first `skipped` relocations are relative. */
 static rsdk_status take_references(reading *r, const rsdk_elf_table *table, uint64_t skipped, bool is_lazy_slot) {
     rsdk_elf_walk walk = {.next = table->address + skipped * sizeof(ElfW(Rela)),
@@ -105,7 +84,22 @@ static rsdk_status take_references(reading *r, const rsdk_elf_table *table, uint
         for (size_t i = 0; i < walk.count; i++) {
             ElfW(Rela) entry;
             memcpy(&entry, walk.bytes + i * sizeof entry, sizeof entry);
-            RSDK_TRY(take_reference(r, &entry, is_lazy_slot));
+            const bool is_wide = sizeof(void *) == 8;
+            const unsigned type = is_wide ? (unsigned)ELF64_R_TYPE(entry.r_info) : ELF32_R_TYPE(entry.r_info);
+            const uint64_t symbol = is_wide ? ELF64_R_SYM(entry.r_info) : ELF32_R_SYM(entry.r_info);
+            if (symbol != 0 && type != 0) { /* relative ones name none; 0: R_*_NONE */
+                if (symbol > UINT32_MAX || r->result->references.count >= REFERENCES_LIMIT) {
+                    return rsdk_elf_view_damaged(&r->view, "a relocation names a symbol that does not exist");
+                }
+                const relocation_kind kind = kind_of(r->view.image->machine, type);
+                const rsdk_elf_reference reference = {.address = entry.r_offset,
+                                                      .addend = entry.r_addend,
+                                                      .symbol = (uint32_t)symbol,
+                                                      .kind = kind.kind,
+                                                      .is_lazy_slot = is_lazy_slot,
+                                                      .holds_address = kind.holds_address};
+                RSDK_APPEND(r->arena, &r->result->references, reference, r->view.error);
+            }
         }
     } while (walk.count > 0);
     return RSDK_OK;
@@ -194,29 +188,6 @@ static rsdk_status take_version(reading *r, unsigned index, rsdk_elf_version ver
     return RSDK_OK;
 }
 
-/* Take the versions that are needed. rsdk_elf_check has followed both chains to their ends. */
-static rsdk_status take_version_needs(reading *r) {
-    ElfW(Addr) place = r->tables->symbols.version_needs;
-    ElfW(Verneed) need;
-    do {
-        RSDK_TRY(rsdk_elf_view_read(&r->view, place, &need, sizeof need, bad_versions));
-        ElfW(Addr) inner = place + need.vn_aux;
-        ElfW(Vernaux) version;
-        if (need.vn_file >= r->result->strings_size) {
-            return rsdk_elf_view_damaged(&r->view, bad_versions);
-        }
-        do {
-            RSDK_TRY(rsdk_elf_view_read(&r->view, inner, &version, sizeof version, bad_versions));
-            const rsdk_elf_version taken = {.file = r->result->strings + need.vn_file,
-                                            .is_exact = (version.vna_other & VERSION_HIDDEN) != 0};
-            RSDK_TRY(take_version(r, version.vna_other, taken, version.vna_name));
-            inner += version.vna_next;
-        } while (version.vna_next != 0);
-        place += need.vn_next;
-    } while (need.vn_next != 0);
-    return RSDK_OK;
-}
-
 static rsdk_status take_version_definitions(reading *r) {
     ElfW(Addr) place = r->tables->symbols.version_definitions;
     ElfW(Verdef) definition;
@@ -242,7 +213,25 @@ static rsdk_status take_versions(reading *r) {
         read_block(r, tables->version_symbols, (uint64_t)r->result->count * sizeof(ElfW(Half)), bad_versions, &block));
     r->result->version_indexes = block;
     if (tables->version_needs != 0) {
-        RSDK_TRY(take_version_needs(r));
+        /* Take the versions that are needed. rsdk_elf_check has followed both chains to their ends. */
+        ElfW(Addr) place = r->tables->symbols.version_needs;
+        ElfW(Verneed) need;
+        do {
+            RSDK_TRY(rsdk_elf_view_read(&r->view, place, &need, sizeof need, bad_versions));
+            ElfW(Addr) inner = place + need.vn_aux;
+            ElfW(Vernaux) version;
+            if (need.vn_file >= r->result->strings_size) {
+                return rsdk_elf_view_damaged(&r->view, bad_versions);
+            }
+            do {
+                RSDK_TRY(rsdk_elf_view_read(&r->view, inner, &version, sizeof version, bad_versions));
+                const rsdk_elf_version taken = {.file = r->result->strings + need.vn_file,
+                                                .is_exact = (version.vna_other & VERSION_HIDDEN) != 0};
+                RSDK_TRY(take_version(r, version.vna_other, taken, version.vna_name));
+                inner += version.vna_next;
+            } while (version.vna_next != 0);
+            place += need.vn_next;
+        } while (need.vn_next != 0);
     }
     return tables->version_definitions != 0 ? take_version_definitions(r) : RSDK_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "elf/elf_view.h"
 
 /* No undamaged library has more program headers; further damages are not reported. */
 enum { HEADER_LIMIT = 1024, DAMAGE_LIMIT = 16 };
@@ -32,15 +33,11 @@ static rsdk_status add_damage(layout *l, const char *sentence, rsdk_error *error
     return RSDK_OK;
 }
 
-static bool is_within(uint64_t start, uint64_t size, uint64_t outer_start, uint64_t outer_size) {
-    return start >= outer_start && size <= outer_size && start - outer_start <= outer_size - size;
-}
-
 /* Return the PT_LOAD segment that maps a range of addresses, or NULL. */
 static const ElfW(Phdr) * load_of(const layout *l, uint64_t address, uint64_t size) {
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *segment = &l->segments[i];
-        if (segment->p_type == PT_LOAD && is_within(address, size, segment->p_vaddr, segment->p_memsz)) {
+        if (segment->p_type == PT_LOAD && rsdk_elf_is_within(address, size, segment->p_vaddr, segment->p_memsz)) {
             return segment;
         }
     }
@@ -116,7 +113,7 @@ static rsdk_status check_notes(layout *l, rsdk_error *error) {
             continue;
         }
         const ElfW(Phdr) *load = load_of(l, note->p_vaddr, note->p_filesz);
-        if (!is_within(note->p_offset, note->p_filesz, 0, l->file.size)) {
+        if (!rsdk_elf_is_within(note->p_offset, note->p_filesz, 0, l->file.size)) {
             RSDK_TRY(add_damage(l, rsdk_arena_format(l->arena, "note %zu lies outside the file", i), error));
         } else if (note->p_vaddr != 0 && load != NULL &&
                    note->p_offset - load->p_offset != note->p_vaddr - load->p_vaddr) {
@@ -129,7 +126,7 @@ static rsdk_status check_notes(layout *l, rsdk_error *error) {
 
 static bool has_sections(const layout *l) {
     uint64_t size = (uint64_t)l->header.e_shnum * l->header.e_shentsize;
-    return is_within(l->header.e_shoff, size, 0, l->file.size);
+    return rsdk_elf_is_within(l->header.e_shoff, size, 0, l->file.size);
 }
 
 /* Return whether a section's file offset and address disagree: a tool that moves sections, as objcopy does with a table
@@ -163,7 +160,7 @@ static rsdk_status read_headers(layout *l, rsdk_error *error) {
     RSDK_TRY(rsdk_file_read(&l->file, 0, &l->header, sizeof l->header, error));
     uint64_t size = (uint64_t)l->header.e_phnum * sizeof *l->segments;
     if (l->header.e_phnum > HEADER_LIMIT || l->header.e_phentsize != sizeof *l->segments ||
-        !is_within(l->header.e_phoff, size, 0, l->file.size)) {
+        !rsdk_elf_is_within(l->header.e_phoff, size, 0, l->file.size)) {
         return add_damage(l, "its program headers are not where it says", error);
     }
     l->count = l->header.e_phnum;

@@ -83,61 +83,28 @@ static rsdk_status read_headers(reading *r, uint64_t count) {
     return RSDK_OK;
 }
 
-/* Read where the table is from the ELF header. */
-static rsdk_status read_file_header(reading *r) {
-    union {
-        unsigned char ident[EI_NIDENT];
-        Elf32_Ehdr narrow;
-        Elf64_Ehdr wide;
-    } raw = {0}, header = {0};
-    size_t available = r->size < sizeof raw ? (size_t)r->size : sizeof raw;
-    RSDK_TRY(read_at(r, 0, &raw, available));
-    r->elf_class = raw.ident[EI_CLASS];
-    r->data_encoding = raw.ident[EI_DATA];
-    bool is_wide = r->elf_class == ELFCLASS64;
-    size_t size = is_wide ? sizeof raw.wide : sizeof raw.narrow;
-    if (memcmp(raw.ident, ELFMAG, SELFMAG) != 0 || (!is_wide && r->elf_class != ELFCLASS32) || available < size ||
-        !translate(r, ELF_T_EHDR, &raw, &header, size)) {
-        return damaged(r, "not an ELF file");
-    }
-    r->table_offset = is_wide ? header.wide.e_shoff : header.narrow.e_shoff;
-    r->count = is_wide ? header.wide.e_shnum : header.narrow.e_shnum;
-    r->names_index = is_wide ? header.wide.e_shstrndx : header.narrow.e_shstrndx;
-    unsigned entry_size = is_wide ? header.wide.e_shentsize : header.narrow.e_shentsize;
-    if (r->table_offset != 0 && entry_size != (is_wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr))) {
-        return damaged(r, "its section headers are not of the size that they must have");
-    }
-    return RSDK_OK;
-}
-
-/* Read the table of names; `*size` is where the last name that ends in it ends. Without a table: no name, size 0. */
-static rsdk_status read_name_table(const reading *r, const char **names, uint64_t *size) {
-    if (r->names_index == SHN_UNDEF) {
-        return RSDK_OK;
-    }
-    if (r->names_index >= r->count) {
-        return damaged(r, "the names of its sections lie in a section that does not exist");
-    }
-    const Elf64_Shdr *table = &r->headers[r->names_index];
-    if (table->sh_type != SHT_STRTAB || table->sh_size > NAME_TABLE_LIMIT ||
-        !in_file(r, table->sh_offset, table->sh_size)) {
-        return damaged(r, "the names of its sections lie outside the file");
-    }
-    *size = table->sh_size;
-    char *bytes = rsdk_arena_alloc(r->arena, (size_t)*size + 1, 1);
-    RSDK_NEED(bytes, r->error);
-    RSDK_TRY(read_at(r, table->sh_offset, bytes, (size_t)*size));
-    while (*size > 0 && bytes[*size - 1] != '\0') {
-        --*size;
-    }
-    *names = bytes;
-    return RSDK_OK;
-}
-
 static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) {
     const char *names = NULL;
     uint64_t table_size = 0, names_size = 0;
-    RSDK_TRY(read_name_table(r, &names, &table_size));
+    /* The table of names ends where the last name that ends in it does. Without a table: no name. */
+    if (r->names_index != SHN_UNDEF) {
+        if (r->names_index >= r->count) {
+            return damaged(r, "the names of its sections lie in a section that does not exist");
+        }
+        const Elf64_Shdr *table = &r->headers[r->names_index];
+        if (table->sh_type != SHT_STRTAB || table->sh_size > NAME_TABLE_LIMIT ||
+            !in_file(r, table->sh_offset, table->sh_size)) {
+            return damaged(r, "the names of its sections lie outside the file");
+        }
+        table_size = table->sh_size;
+        char *bytes = rsdk_arena_alloc(r->arena, (size_t)table_size + 1, 1);
+        RSDK_NEED(bytes, r->error);
+        RSDK_TRY(read_at(r, table->sh_offset, bytes, (size_t)table_size));
+        while (table_size > 0 && bytes[table_size - 1] != '\0') {
+            table_size--;
+        }
+        names = bytes;
+    }
     for (size_t i = 0; i < r->count; i++) {
         const Elf64_Shdr *header = &r->headers[i];
         rsdk_elf_section section = {.name = "",
@@ -162,7 +129,29 @@ static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) 
 }
 
 static rsdk_status read_table(reading *r, rsdk_elf_sections *sections) {
-    RSDK_TRY(read_file_header(r));
+    /* Read where the table is from the ELF header. */
+    union {
+        unsigned char ident[EI_NIDENT];
+        Elf32_Ehdr narrow;
+        Elf64_Ehdr wide;
+    } raw = {0}, header = {0};
+    size_t available = r->size < sizeof raw ? (size_t)r->size : sizeof raw;
+    RSDK_TRY(read_at(r, 0, &raw, available));
+    r->elf_class = raw.ident[EI_CLASS];
+    r->data_encoding = raw.ident[EI_DATA];
+    bool is_wide = r->elf_class == ELFCLASS64;
+    size_t size = is_wide ? sizeof raw.wide : sizeof raw.narrow;
+    if (memcmp(raw.ident, ELFMAG, SELFMAG) != 0 || (!is_wide && r->elf_class != ELFCLASS32) || available < size ||
+        !translate(r, ELF_T_EHDR, &raw, &header, size)) {
+        return damaged(r, "not an ELF file");
+    }
+    r->table_offset = is_wide ? header.wide.e_shoff : header.narrow.e_shoff;
+    r->count = is_wide ? header.wide.e_shnum : header.narrow.e_shnum;
+    r->names_index = is_wide ? header.wide.e_shstrndx : header.narrow.e_shstrndx;
+    unsigned entry_size = is_wide ? header.wide.e_shentsize : header.narrow.e_shentsize;
+    if (r->table_offset != 0 && entry_size != (is_wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr))) {
+        return damaged(r, "its section headers are not of the size that they must have");
+    }
     if (r->table_offset == 0) {
         return RSDK_OK;
     }

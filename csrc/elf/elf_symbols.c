@@ -311,26 +311,6 @@ static size_t pass_plain(const check *c, const rsdk_elf_walk *w, size_t first) {
     return (size_t)(symbol - w->bytes) / sizeof(ElfW(Sym));
 }
 
-static rsdk_status check_symbols(check *c) {
-    rsdk_elf_walk w = {.next = c->tables->symbols,
-                       .left = c->tables->count,
-                       .unit = sizeof(ElfW(Sym)),
-                       .what = "its symbol table is not where its segments say"};
-    do {
-        RSDK_TRY(rsdk_elf_walk_next(c->view, &w));
-        for (size_t i = pass_plain(c, &w, 0); i < w.count; i = pass_plain(c, &w, i + 1)) {
-            ElfW(Sym) symbol;
-            memcpy(&symbol, w.bytes + i * sizeof symbol, sizeof symbol);
-            if (symbol.st_name >= c->tables->strings_size) {
-                return rsdk_elf_view_damaged(c->view, "the name of a symbol lies outside its string table");
-            }
-            RSDK_TRY(is_outside(c, &symbol) ? rsdk_elf_view_damaged(c->view, "a symbol lies outside its segments")
-                                            : RSDK_OK);
-        }
-    } while (w.count > 0);
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_elf_symbols_count(rsdk_elf_view *view, rsdk_elf_symbol_tables *tables) {
     check c = {.view = view, .tables = tables};
     uint64_t room = symbol_room(&c);
@@ -349,6 +329,21 @@ rsdk_status rsdk_elf_symbols_count(rsdk_elf_view *view, rsdk_elf_symbol_tables *
 
 rsdk_status rsdk_elf_symbols_check(rsdk_elf_view *view, rsdk_elf_symbol_tables *tables) {
     check c = {.view = view, .tables = tables};
-    RSDK_TRY(check_symbols(&c));
+    rsdk_elf_walk w = {.next = c.tables->symbols,
+                       .left = c.tables->count,
+                       .unit = sizeof(ElfW(Sym)),
+                       .what = "its symbol table is not where its segments say"};
+    do {
+        RSDK_TRY(rsdk_elf_walk_next(c.view, &w));
+        for (size_t i = pass_plain(&c, &w, 0); i < w.count; i = pass_plain(&c, &w, i + 1)) {
+            ElfW(Sym) symbol;
+            memcpy(&symbol, w.bytes + i * sizeof symbol, sizeof symbol);
+            if (symbol.st_name >= c.tables->strings_size) {
+                return rsdk_elf_view_damaged(c.view, "the name of a symbol lies outside its string table");
+            }
+            RSDK_TRY(is_outside(&c, &symbol) ? rsdk_elf_view_damaged(c.view, "a symbol lies outside its segments")
+                                             : RSDK_OK);
+        }
+    } while (w.count > 0);
     return check_versions(&c);
 }
