@@ -84,27 +84,6 @@ static bool outweighs(const rsdk_gpu *a, const rsdk_gpu *b) {
     return a_integrated != b_integrated ? b_integrated : a->memory > b->memory;
 }
 
-static void choose(const rsdk_gpu_list *list, const char *const *families, size_t count, rsdk_family_choice *choice) {
-    const rsdk_gpu *chosen = NULL;
-    for (size_t i = 0; i < rsdk_gpu_list_count(list); i++) {
-        const rsdk_gpu *gpu = rsdk_gpu_list_get(list, i);
-        size_t family = rsdk_family_find_best(families, count, gpu->processor);
-        if (family < count && (chosen == NULL || outweighs(gpu, chosen))) {
-            chosen = gpu;
-            choice->family = family;
-        }
-    }
-    if (chosen != NULL) {
-        (void)snprintf(choice->gpu, sizeof choice->gpu, "%s", chosen->processor);
-    }
-    for (size_t i = 0; chosen != NULL && i < rsdk_gpu_list_count(list) && choice->other == count; i++) {
-        const rsdk_gpu *gpu = rsdk_gpu_list_get(list, i);
-        if (gpu->hip_index >= 0 && fit_of(families[choice->family], gpu->processor) == NO_FIT) {
-            choice->other = rsdk_family_find_best(families, count, gpu->processor);
-        }
-    }
-}
-
 /* Return whether the choice depends on which of the GPUs is visible, and how much memory it has. */
 static bool is_mixed(const rsdk_gpu_list *list) {
     for (size_t i = 1; i < rsdk_gpu_list_count(list); i++) {
@@ -129,7 +108,24 @@ rsdk_status rsdk_family_choose(const rsdk_gpu_options *options, const char *cons
         status = rsdk_gpu_list_new(&full, &list, error);
     }
     if (status == RSDK_OK) {
-        choose(list, families, count, choice);
+        const rsdk_gpu *chosen = NULL;
+        for (size_t i = 0; i < rsdk_gpu_list_count(list); i++) {
+            const rsdk_gpu *gpu = rsdk_gpu_list_get(list, i);
+            size_t family = rsdk_family_find_best(families, count, gpu->processor);
+            if (family < count && (chosen == NULL || outweighs(gpu, chosen))) {
+                chosen = gpu;
+                choice->family = family;
+            }
+        }
+        if (chosen != NULL) {
+            (void)snprintf(choice->gpu, sizeof choice->gpu, "%s", chosen->processor);
+        }
+        for (size_t i = 0; chosen != NULL && i < rsdk_gpu_list_count(list) && choice->other == count; i++) {
+            const rsdk_gpu *gpu = rsdk_gpu_list_get(list, i);
+            if (gpu->hip_index >= 0 && fit_of(families[choice->family], gpu->processor) == NO_FIT) {
+                choice->other = rsdk_family_find_best(families, count, gpu->processor);
+            }
+        }
     }
     rsdk_gpu_list_free(list);
     return status;

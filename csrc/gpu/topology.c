@@ -126,27 +126,6 @@ static rsdk_status read_memory(reader *r, rsdk_kfd_node *node, rsdk_error *error
     return RSDK_OK;
 }
 
-static rsdk_status read_node(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
-    (void)name_attribute(r, node->number, "properties");
-    RSDK_TRY(read_attribute(r, &node->is_hidden, error));
-    if (!node->is_hidden) {
-        RSDK_TRY(with_whole_path(r, rsdk_properties_parse_node(r->name, r->text, r->length, &node->properties, error),
-                                 error));
-        if (node->properties.simd_count != 0 && r->with_details) {
-            (void)name_attribute(r, node->number, "gpu_id");
-            RSDK_TRY(read_attribute(r, &node->is_hidden, error));
-            if (!node->is_hidden) {
-                RSDK_TRY(parse_number(r, &node->gpu_id, error));
-                RSDK_TRY(read_memory(r, node, error));
-            }
-        }
-    }
-    if (node->is_hidden) {
-        *node = (rsdk_kfd_node){.number = node->number, .is_hidden = true};
-    }
-    return RSDK_OK;
-}
-
 /* Read the number that a node's directory is named by; false for any other name. */
 static bool node_number(const char *name, unsigned *number) {
     uint64_t value = 0;
@@ -197,7 +176,24 @@ static rsdk_status read_nodes(reader *r, rsdk_topology *topology, rsdk_error *er
         qsort(topology->nodes.items, topology->nodes.count, sizeof *topology->nodes.items, compare_nodes);
     }
     for (size_t i = 0; i < topology->nodes.count; i++) {
-        RSDK_TRY(read_node(r, &topology->nodes.items[i], error));
+        rsdk_kfd_node *node = &topology->nodes.items[i];
+        (void)name_attribute(r, node->number, "properties");
+        RSDK_TRY(read_attribute(r, &node->is_hidden, error));
+        if (!node->is_hidden) {
+            RSDK_TRY(with_whole_path(
+                r, rsdk_properties_parse_node(r->name, r->text, r->length, &node->properties, error), error));
+            if (node->properties.simd_count != 0 && r->with_details) {
+                (void)name_attribute(r, node->number, "gpu_id");
+                RSDK_TRY(read_attribute(r, &node->is_hidden, error));
+                if (!node->is_hidden) {
+                    RSDK_TRY(parse_number(r, &node->gpu_id, error));
+                    RSDK_TRY(read_memory(r, node, error));
+                }
+            }
+        }
+        if (node->is_hidden) {
+            *node = (rsdk_kfd_node){.number = node->number, .is_hidden = true};
+        }
     }
     return RSDK_OK;
 }
