@@ -77,28 +77,6 @@ rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, cons
 
 /* ---- load chains ---- */
 
-/* Put behind each directory of an unpacked package the directory of the installed one. */
-static rsdk_status add_places_in_site(const rsdk_linker_search *search, rsdk_strings *list, rsdk_error *error) {
-    const rsdk_strings as_written = *list;
-    size_t length = search->unpacked != NULL ? strlen(search->unpacked) : 0;
-    if (search->unpacked == NULL) {
-        return RSDK_OK;
-    }
-    *list = (rsdk_strings){0};
-    for (size_t i = 0; i < as_written.count; i++) {
-        const char *directory = as_written.items[i];
-        RSDK_APPEND(search->arena, list, directory, error);
-        const char *plain = directory != NULL ? rsdk_path_without_dots(search->arena, directory) : "";
-        RSDK_NEED(plain, error);
-        if (strncmp(plain, search->unpacked, length) == 0 && (plain[length] == '/' || plain[length] == '\0')) {
-            const char *installed = rsdk_arena_format(search->arena, "%s%s", search->site, plain + length);
-            RSDK_NEED(installed, error);
-            RSDK_APPEND(search->arena, list, installed, error);
-        }
-    }
-    return RSDK_OK;
-}
-
 enum { FEW_DIRECTORIES = 32 };
 
 /* Leave the directories out of a list that do not exist: to ask each of many for each of many names takes all the time.
@@ -139,7 +117,24 @@ static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *fi
     *path = rsdk_arena_alloc(search->arena, 1, sizeof **path);
     RSDK_NEED(*path, error);
     RSDK_TRY(rsdk_linker_search_expand(search->arena, text, file->path, &(*path)->list, error));
-    RSDK_TRY(add_places_in_site(search, &(*path)->list, error));
+    /* Put behind each directory of an unpacked package the directory of the installed one. */
+    rsdk_strings *list = &(*path)->list;
+    const rsdk_strings as_written = *list;
+    size_t length = search->unpacked != NULL ? strlen(search->unpacked) : 0;
+    if (search->unpacked != NULL) {
+        *list = (rsdk_strings){0};
+        for (size_t i = 0; i < as_written.count; i++) {
+            const char *directory = as_written.items[i];
+            RSDK_APPEND(search->arena, list, directory, error);
+            const char *plain = directory != NULL ? rsdk_path_without_dots(search->arena, directory) : "";
+            RSDK_NEED(plain, error);
+            if (strncmp(plain, search->unpacked, length) == 0 && (plain[length] == '/' || plain[length] == '\0')) {
+                const char *installed = rsdk_arena_format(search->arena, "%s%s", search->site, plain + length);
+                RSDK_NEED(installed, error);
+                RSDK_APPEND(search->arena, list, installed, error);
+            }
+        }
+    }
     RSDK_TRY(leave_out_absent(search, &(*path)->list, &(*path)->absent, error));
     RSDK_TRY(rsdk_name_table_set(&search->path_places, search->arena, key, strlen(key), search->paths.count, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */

@@ -138,26 +138,6 @@ static const search_step search_steps[] = {
     {RSDK_ABSENT_DECLARED, is_declared_absent},
 };
 
-static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
-    const char *path = r->directory->path;
-    const char *kind = rsdk_fact_find(r->first_failure->facts, r->first_failure->fact_count, "kind");
-    const rsdk_fact facts[] = {
-        {"shortname", r->entry->shortname}, {"pattern", r->entry->so_pattern}, {"kind", kind}, {0}};
-    if (r->first_failure->status != RSDK_OK) {
-        return rsdk_fail_as(error, r->first_failure->status, r->first_failure->code, r->first_failure->path, facts,
-                            "%s: %s", r->entry->shortname, rsdk_error_message(r->first_failure));
-    }
-    if (!r->directory->listing.exists) {
-        return rsdk_fail_as(error, RSDK_FILE_NOT_FOUND, RSDK_E_API_001, path, facts,
-                            "%s: no library found: tried %s/%s, but that directory does not exist", r->entry->shortname,
-                            path, r->entry->so_pattern);
-    }
-    return rsdk_fail_as(
-        error, RSDK_FILE_NOT_FOUND, RSDK_E_API_001, path, facts,
-        "%s: no library found: tried the file name %s/%s, then the SONAME %s of each of the %zu files there",
-        r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
-}
-
 static rsdk_status search(resolution *r, rsdk_location *location, rsdk_error *error) {
     for (size_t i = 0; i < sizeof search_steps / sizeof *search_steps; i++) {
         bool is_found = false;
@@ -182,7 +162,23 @@ static rsdk_status search(resolution *r, rsdk_location *location, rsdk_error *er
             return RSDK_OK;
         }
     }
-    return fail_not_found(r, error);
+    const char *path = r->directory->path;
+    const char *kind = rsdk_fact_find(r->first_failure->facts, r->first_failure->fact_count, "kind");
+    const rsdk_fact facts[] = {
+        {"shortname", r->entry->shortname}, {"pattern", r->entry->so_pattern}, {"kind", kind}, {0}};
+    if (r->first_failure->status != RSDK_OK) {
+        return rsdk_fail_as(error, r->first_failure->status, r->first_failure->code, r->first_failure->path, facts,
+                            "%s: %s", r->entry->shortname, rsdk_error_message(r->first_failure));
+    }
+    if (!r->directory->listing.exists) {
+        return rsdk_fail_as(error, RSDK_FILE_NOT_FOUND, RSDK_E_API_001, path, facts,
+                            "%s: no library found: tried %s/%s, but that directory does not exist", r->entry->shortname,
+                            path, r->entry->so_pattern);
+    }
+    return rsdk_fail_as(
+        error, RSDK_FILE_NOT_FOUND, RSDK_E_API_001, path, facts,
+        "%s: no library found: tried the file name %s/%s, then the SONAME %s of each of the %zu files there",
+        r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
 }
 
 static rsdk_status find_entry(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
