@@ -301,36 +301,6 @@ static PyObject *build_variables(const rsdk_gpu_variable *variables, size_t coun
     return result;
 }
 
-/* Read the machine and choose GPUs; NULL with an exception. */
-static PyObject *choose_of_machine(const rsdk_gpu_selection *selection) {
-    rsdk_gpu_variable variables[RSDK_GPU_VARIABLE_LIMIT];
-    rsdk_environment environment;
-    rsdk_gpu_list *list = NULL;
-    rsdk_error error = RSDK_ERROR_INIT;
-    size_t count = 0;
-    PyObject *result = NULL;
-    rsdk_gpu_runtime runtime = {0};
-    rsdk_status status = RSDK_NO_MEMORY;
-    if (rsdk_environment_read(&environment) == 0 && ask_runtime(&environment, NULL, &runtime) >= 0) {
-        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new_for(&environment.gpus, runtime, &list, &error);
-        Py_END_ALLOW_THREADS status = status == RSDK_OK ? rsdk_gpu_list_choose(list, &environment.gpu_variables,
-                                                                               selection, variables, &count, &error)
-                                                        : status;
-        if (status == RSDK_OK) {
-            result = build_variables(variables, count);
-        } else if (status != RSDK_BAD_ARGUMENT) {
-            rsdk_exceptions_raise_as(topology_error, &error, NULL);
-        } else {
-            bool is_empty = error.code == RSDK_E_GPU_008;
-            rsdk_exceptions_raise_as(is_empty ? "EmptySelectionError" : "UnknownTargetError", &error, NULL);
-        }
-    }
-    rsdk_error_clear(&error);
-    rsdk_gpu_list_free(list);
-    rsdk_environment_clear(&environment);
-    return result;
-}
-
 static PyObject *choose_gpus(PyObject *module, PyObject *args) {
     rsdk_gpu_selection selection = {0};
     const char *layer = NULL;
@@ -348,7 +318,32 @@ static PyObject *choose_gpus(PyObject *module, PyObject *args) {
     }
     selection.layer = strcmp(layer, "hip") == 0 ? RSDK_GPU_LAYER_HIP : RSDK_GPU_LAYER_ROCR;
     selection.supported = texts;
-    PyObject *result = choose_of_machine(&selection);
+    /* Read the machine and choose GPUs; NULL with an exception. */
+    rsdk_gpu_variable variables[RSDK_GPU_VARIABLE_LIMIT];
+    rsdk_environment environment;
+    rsdk_gpu_list *list = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    size_t count = 0;
+    PyObject *result = NULL;
+    rsdk_gpu_runtime runtime = {0};
+    rsdk_status status = RSDK_NO_MEMORY;
+    if (rsdk_environment_read(&environment) == 0 && ask_runtime(&environment, NULL, &runtime) >= 0) {
+        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new_for(&environment.gpus, runtime, &list, &error);
+        Py_END_ALLOW_THREADS status = status == RSDK_OK ? rsdk_gpu_list_choose(list, &environment.gpu_variables,
+                                                                               &selection, variables, &count, &error)
+                                                        : status;
+        if (status == RSDK_OK) {
+            result = build_variables(variables, count);
+        } else if (status != RSDK_BAD_ARGUMENT) {
+            rsdk_exceptions_raise_as(topology_error, &error, NULL);
+        } else {
+            bool is_empty = error.code == RSDK_E_GPU_008;
+            rsdk_exceptions_raise_as(is_empty ? "EmptySelectionError" : "UnknownTargetError", &error, NULL);
+        }
+    }
+    rsdk_error_clear(&error);
+    rsdk_gpu_list_free(list);
+    rsdk_environment_clear(&environment);
     free((void *)texts);
     return result;
 }
