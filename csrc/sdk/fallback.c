@@ -62,9 +62,22 @@ static rsdk_status look_in(rsdk_sdk *sdk, const char *prefix, const char *librar
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
-/* Read the version: "6.2.0-66" in `.info/version` is version 6.2.0. Distributions have no such file: their version is
- * in the name of the HIP runtime's file, which `look_in` has read. */
-static rsdk_status read_version(rsdk_sdk *sdk, const char *prefix, rsdk_error *error) {
+static rsdk_status consider(rsdk_sdk *sdk, const char *place, const char *prefix, const char *library_directory,
+                            rsdk_error *error) {
+    static const rsdk_package_id packages[] = {RSDK_CORE, RSDK_LIBRARIES, RSDK_PROFILER};
+    bool has = false;
+    RSDK_TRY(look_in(sdk, prefix, library_directory, &has, error));
+    if (!has) {
+        return RSDK_OK;
+    }
+    const char *directory = rsdk_arena_copy(&sdk->arena, prefix);
+    RSDK_NEED(directory, error);
+    sdk->fallback = (rsdk_fallback){.place = place, .library_directory = library_directory};
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+        sdk->packages[packages[i]] = (rsdk_package_state){.is_searched = true, .directory = directory};
+    }
+    /* Read the version: "6.2.0-66" in `.info/version` is version 6.2.0. Distributions have no such file: their version
+     * is in the name of the HIP runtime's file, which `look_in` has read. */
     char *text = NULL;
     size_t length = 0;
     rsdk_file_identity identity;
@@ -82,23 +95,6 @@ static rsdk_status read_version(rsdk_sdk *sdk, const char *prefix, rsdk_error *e
         sdk->version = unknown;
     }
     return RSDK_OK;
-}
-
-static rsdk_status consider(rsdk_sdk *sdk, const char *place, const char *prefix, const char *library_directory,
-                            rsdk_error *error) {
-    static const rsdk_package_id packages[] = {RSDK_CORE, RSDK_LIBRARIES, RSDK_PROFILER};
-    bool has = false;
-    RSDK_TRY(look_in(sdk, prefix, library_directory, &has, error));
-    if (!has) {
-        return RSDK_OK;
-    }
-    const char *directory = rsdk_arena_copy(&sdk->arena, prefix);
-    RSDK_NEED(directory, error);
-    sdk->fallback = (rsdk_fallback){.place = place, .library_directory = library_directory};
-    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-        sdk->packages[packages[i]] = (rsdk_package_state){.is_searched = true, .directory = directory};
-    }
-    return read_version(sdk, prefix, error);
 }
 
 static rsdk_status consider_prefix(rsdk_sdk *sdk, const char *place, const char *prefix, rsdk_error *error) {

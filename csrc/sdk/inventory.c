@@ -398,33 +398,28 @@ static rsdk_library_directory *same_directory(rsdk_inventory *inventory, rsdk_fi
     return NULL;
 }
 
-static rsdk_status look_up_directory(rsdk_inventory *inventory, rsdk_known_directory *known, rsdk_error *error) {
-    rsdk_file_identity identity;
-    bool exists = false;
-    RSDK_TRY(need_directories(inventory, error));
-    for (size_t i = 0; known->directory == NULL && i < inventory->directories.count; i++) {
-        const char *path = inventory->directories.items[i].path;
-        known->directory = strcmp(path, known->spelling) == 0 ? &inventory->directories.items[i] : NULL;
-    }
-    if (known->directory == NULL) {
-        exists = rsdk_file_identify(known->spelling, &identity);
-        known->directory = exists ? same_directory(inventory, identity) : NULL;
-    }
-    if (known->directory != NULL) {
-        RSDK_TRY(need_listing(inventory, known->directory, error));
-    }
-    const rsdk_directory *listing = known->directory != NULL ? &known->directory->listing : NULL;
-    known->may_hold_variants =
-        (exists || listing != NULL) && rsdk_elf_machine_may_hold_variants(known->spelling, listing);
-    return RSDK_OK;
-}
-
 rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
                                            const rsdk_known_directory **known, rsdk_error *error) {
     size_t place = inventory->known.count;
     if (!rsdk_name_table_find(&inventory->known_places, spelling, strlen(spelling), &place)) {
         rsdk_known_directory fresh = {.spelling = spelling};
-        RSDK_TRY(look_up_directory(inventory, &fresh, error));
+        rsdk_file_identity identity;
+        bool exists = false;
+        RSDK_TRY(need_directories(inventory, error));
+        for (size_t i = 0; fresh.directory == NULL && i < inventory->directories.count; i++) {
+            const char *path = inventory->directories.items[i].path;
+            fresh.directory = strcmp(path, fresh.spelling) == 0 ? &inventory->directories.items[i] : NULL;
+        }
+        if (fresh.directory == NULL) {
+            exists = rsdk_file_identify(fresh.spelling, &identity);
+            fresh.directory = exists ? same_directory(inventory, identity) : NULL;
+        }
+        if (fresh.directory != NULL) {
+            RSDK_TRY(need_listing(inventory, fresh.directory, error));
+        }
+        const rsdk_directory *listing = fresh.directory != NULL ? &fresh.directory->listing : NULL;
+        fresh.may_hold_variants =
+            (exists || listing != NULL) && rsdk_elf_machine_may_hold_variants(fresh.spelling, listing);
         RSDK_TRY(
             rsdk_name_table_set(&inventory->known_places, inventory->arena, spelling, strlen(spelling), place, error));
         RSDK_APPEND(inventory->arena, &inventory->known, fresh, error);

@@ -269,8 +269,19 @@ static size_t release_length(const char *version) {
                                                                             : strlen(version);
 }
 
-/* Warn of libraries of another version than core: they share data structures with core that differ. */
-static rsdk_status compare_versions(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
+static rsdk_status find_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
+    rsdk_package_state found = {.is_searched = true};
+    const rsdk_arena_mark before = rsdk_arena_here(&sdk->arena);
+    if (sdk->packages[package].is_searched) {
+        return RSDK_OK;
+    }
+    const rsdk_status status = search_package(sdk, package, &found, error);
+    if (status != RSDK_OK) {
+        rsdk_arena_return(&sdk->arena, before); /* of a search in vain nothing is kept */
+        return status;
+    }
+    sdk->packages[package] = found;
+    /* Warn of libraries of another version than core: they share data structures with core that differ. */
     rsdk_dist_info info = {0};
     const char *directory = sdk->packages[package].directory;
     if (package != RSDK_LIBRARIES || directory == NULL || sdk->version == NULL) {
@@ -291,21 +302,6 @@ static rsdk_status compare_versions(rsdk_sdk *sdk, rsdk_package_id package, rsdk
                       sdk->version);
     }
     return RSDK_OK;
-}
-
-static rsdk_status find_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
-    rsdk_package_state found = {.is_searched = true};
-    const rsdk_arena_mark before = rsdk_arena_here(&sdk->arena);
-    if (sdk->packages[package].is_searched) {
-        return RSDK_OK;
-    }
-    const rsdk_status status = search_package(sdk, package, &found, error);
-    if (status != RSDK_OK) {
-        rsdk_arena_return(&sdk->arena, before); /* of a search in vain nothing is kept */
-        return status;
-    }
-    sdk->packages[package] = found;
-    return compare_versions(sdk, package, error);
 }
 
 rsdk_status rsdk_sdk_package_directory(rsdk_sdk *sdk, rsdk_package_id package, const char **directory,

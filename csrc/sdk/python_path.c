@@ -126,30 +126,6 @@ static bool is_whole(const conversation *talk) {
     return talk->length > 0 && stop[-1] == '\0' && (talk->length == 1 || stop[-2] == '\0');
 }
 
-/* Read until the answer is whole, or nobody has the descriptor: a child that the program leaves behind may keep it. */
-static rsdk_status hear(conversation *talk, rsdk_error *error) {
-    while (!is_whole(talk)) {
-        struct pollfd event = {.fd = talk->pipe[0], .events = POLLIN};
-        int ready = poll(&event, 1, milliseconds_left(talk));
-        if (ready < 0 && errno == EINTR) {
-            continue;
-        }
-        if (ready <= 0) {
-            return fail(error, RSDK_IO_ERROR, talk->program, "does not say where it looks for packages: ",
-                        ready == 0 ? "it is still running" : strerror(errno));
-        }
-        ssize_t count = read(talk->pipe[0], talk->answer + talk->length, LIMIT - talk->length);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0 || talk->length + (size_t)count == LIMIT) {
-            return RSDK_OK; /* an answer without an end is none */
-        }
-        talk->length += (size_t)count;
-    }
-    return RSDK_OK;
-}
-
 /* End the program. A program that answers ends soon; a program that does not is killed. */
 static void end(conversation *talk) {
     const struct timespec pause = {.tv_nsec = MILLION};
@@ -182,7 +158,28 @@ static rsdk_status converse(conversation *talk, const char *const *environment, 
         return fail(error, RSDK_IO_ERROR, talk->program, "cannot run: ", strerror(failure));
     }
     close_end(talk, 1);
-    return hear(talk, error);
+    /* Read until the answer is whole, or nobody has the descriptor: a child that the program leaves behind may keep it.
+     */
+    while (!is_whole(talk)) {
+        struct pollfd event = {.fd = talk->pipe[0], .events = POLLIN};
+        int ready = poll(&event, 1, milliseconds_left(talk));
+        if (ready < 0 && errno == EINTR) {
+            continue;
+        }
+        if (ready <= 0) {
+            return fail(error, RSDK_IO_ERROR, talk->program, "does not say where it looks for packages: ",
+                        ready == 0 ? "it is still running" : strerror(errno));
+        }
+        ssize_t count = read(talk->pipe[0], talk->answer + talk->length, LIMIT - talk->length);
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0 || talk->length + (size_t)count == LIMIT) {
+            return RSDK_OK; /* an answer without an end is none */
+        }
+        talk->length += (size_t)count;
+    }
+    return RSDK_OK;
 }
 
 static rsdk_status take(const conversation *talk, rsdk_python_path *python, rsdk_error *error) {

@@ -129,36 +129,6 @@ static bool is_of_sdk(const char *name) {
     return strncasecmp(name, "rocm", 4) == 0 && length > suffix && strcmp(name + length - suffix, dist_info) == 0;
 }
 
-/* Search the RECORD in the directory `name` ("rocm_sdk_core-7.10.0.dist-info"), if it belongs to a distribution of the
- * SDK. */
-static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *q, rsdk_recorded_file *found,
-                                    rsdk_error *error) {
-    size_t length = strlen(name), suffix = sizeof dist_info - 1;
-    const char *dash = NULL;
-    if (!is_of_sdk(name)) {
-        return RSDK_OK;
-    }
-    for (const char *c = name; c < name + length - suffix; c++) {
-        dash = *c == '-' ? c : dash;
-    }
-    if (dash == NULL) {
-        return RSDK_OK;
-    }
-    const char *record = rsdk_arena_format(arena, "%s/%s/RECORD", q->site, name);
-    RSDK_NEED(record, error);
-    RSDK_TRY(search_record(record, arena, q, error));
-    if (q->match == NULL) {
-        return RSDK_OK;
-    }
-    found->distribution = normalise(arena, name, (size_t)(dash - name));
-    found->version = rsdk_arena_copy_bytes(arena, dash + 1, (size_t)(name + length - suffix - dash - 1));
-    found->path = q->match;
-    found->size = q->size;
-    RSDK_NEED(found->distribution, error);
-    RSDK_NEED(found->version, error);
-    return RSDK_OK;
-}
-
 /* Search all RECORDs of a site; *has_any says whether there are any. */
 static rsdk_status ask_site(rsdk_arena *arena, query *q, bool *has_any, rsdk_recorded_file *found, rsdk_error *error) {
     rsdk_directory listing;
@@ -170,7 +140,29 @@ static rsdk_status ask_site(rsdk_arena *arena, query *q, bool *has_any, rsdk_rec
     for (size_t i = 0; found->distribution == NULL && i < listing.names.count; i++) {
         const char *name = listing.names.items[i];
         *has_any |= is_of_sdk(name);
-        RSDK_TRY(ask_distribution(name, arena, q, found, error));
+        /* Search the RECORD in the directory `name` ("rocm_sdk_core-7.10.0.dist-info"), if it belongs to a distribution
+         * of the SDK. */
+        size_t length = strlen(name), suffix = sizeof dist_info - 1;
+        const char *dash = NULL;
+        if (is_of_sdk(name)) {
+            for (const char *c = name; c < name + length - suffix; c++) {
+                dash = *c == '-' ? c : dash;
+            }
+            if (dash != NULL) {
+                const char *record = rsdk_arena_format(arena, "%s/%s/RECORD", q->site, name);
+                RSDK_NEED(record, error);
+                RSDK_TRY(search_record(record, arena, q, error));
+                if (q->match != NULL) {
+                    found->distribution = normalise(arena, name, (size_t)(dash - name));
+                    found->version =
+                        rsdk_arena_copy_bytes(arena, dash + 1, (size_t)(name + length - suffix - dash - 1));
+                    found->path = q->match;
+                    found->size = q->size;
+                    RSDK_NEED(found->distribution, error);
+                    RSDK_NEED(found->version, error);
+                }
+            }
+        }
     }
     return RSDK_OK;
 }
