@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None, program: str = "rocm-sdk-build"
     After a failure return 1, or 2 for wrong usage, with cause and fix on standard error. `program` is the name with
     which messages begin.
     """
-    from rocm_sdk.__main__ import as_process
+    from rocm_sdk.base.process_end import as_process
 
     if arguments is not None:
         return _run(arguments, program)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk._native import paged_files
 from rocm_sdk.installed.page_list import PAGE_LIST
+from rocm_sdk.installed.readers import paged_files
 from rocm_sdk_build.base.errors import PackagingError
 
 FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rocm_sdk import gpus
-from rocm_sdk._native import host_packages
 from rocm_sdk.base.value_text import counted, size_text
+from rocm_sdk.installed.readers import host_packages
 from rocm_sdk.terminal.output import tell, tell_table
 from rocm_sdk_build.closure.choosing.proof_choice import why_untried
 from rocm_sdk_build.closure.closure import Made

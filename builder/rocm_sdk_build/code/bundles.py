@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk._native import device_code_of_part
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk.installed.readers import device_code_of_part
 from rocm_sdk_build.base.pieces import data_ranges, read_range
 
 from .compression import ZSTD, BundleHash, decompressed

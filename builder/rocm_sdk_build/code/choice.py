@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rocm_sdk import EmptySelectionError, gpus, targets
-from rocm_sdk._native import compatibility
+from rocm_sdk.installed.readers import compatibility
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceImage

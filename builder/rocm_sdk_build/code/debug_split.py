@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rocm_sdk import RewriteError
 from rocm_sdk.base.processes import find_program, run
-from rocm_sdk.cli.info.debug_names import debug_name
+from rocm_sdk.fit.debug_names import debug_name
 from rocm_sdk_build.base.errors import PackagingError
 
 from .elf64 import HEADER, SHT_NOBITS, Elf, read_elf, read_exactly

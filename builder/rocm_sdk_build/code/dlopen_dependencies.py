@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk._native import inspect_library
 from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.directory_walk import refuse_deep
+from rocm_sdk.installed.readers import inspect_library
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.named_directory import require_directory
 from rocm_sdk_build.code.elf64 import SHT_NOBITS, read_elf
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import LibraryFacts
+    from rocm_sdk.installed.readers import LibraryFacts
 
 _CHUNK = 1 << 22
 _LONGEST = 255  # bytes of a file's name

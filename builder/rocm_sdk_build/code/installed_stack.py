@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk._native import inspect_library
+from rocm_sdk.installed.readers import inspect_library
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 from rocm_sdk.terminal.output import remember_done, tell
 from rocm_sdk_build.base.errors import AbsentInputError

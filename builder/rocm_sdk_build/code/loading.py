@@ -18,7 +18,7 @@ _ANSWER = "what the wrappers lead to: "  # start of the answer's line, since cod
 _PROGRAM = """
 import ctypes, json, os, sys
 import rocm_sdk
-from rocm_sdk._native import inspect_library
+from rocm_sdk.installed.readers import inspect_library
 from rocm_sdk.base.search_path import expanded
 mark, library, original, *places = sys.argv[1:]
 def answer(document):

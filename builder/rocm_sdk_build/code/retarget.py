@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import targets
-from rocm_sdk._native import compatibility
 from rocm_sdk.errors import RewriteError
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk.installed.readers import compatibility
 
 from .bundles import Change, Entry
 from .code_object import read_header, read_notes

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk._native import target_id
 from rocm_sdk.errors import RewriteError, UnknownTargetError
 from rocm_sdk.fit.code.note import History, Step, parse_history
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk.installed.readers import target_id
 from rocm_sdk.targets import table
 from rocm_sdk_build.base.digest import sha256_of_chunks
 from rocm_sdk_build.base.input_file import InputFile, open_input

@@ -12,8 +12,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rocm_sdk._native import inspect_library
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk.installed.readers import inspect_library
 from rocm_sdk_build.base.pieces import write_all
 
 from .elf64 import DYNAMIC, PF_R, PT_LOAD, PT_PHDR, SHT_DYNAMIC, Elf, Section, Segment, align_up, read_elf

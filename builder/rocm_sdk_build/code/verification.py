@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk._native import inspect_library
 from rocm_sdk.errors import RewriteError, RocmSdkError
 from rocm_sdk.fit.code.note import NOTE_SECTION, History, parse_history
 from rocm_sdk.fit.code.refusal import refusal
+from rocm_sdk.installed.readers import inspect_library
 
 from .bundles import Change
 from .copying import have_same_bytes
@@ -39,7 +39,7 @@ from .wrappers import SECTION_NAME as WRAPPERS
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceCode
-    from rocm_sdk._native import LibraryFacts
+    from rocm_sdk.installed.readers import LibraryFacts
 
 _NOTE_SECTION = NOTE_SECTION.encode()
 _MARKER_START = 8  # bytes that are compared in the loaded library

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _installed_version() -> str:
     from rocm_sdk import RocmSdkError
-    from rocm_sdk._native import sdk_facts
+    from rocm_sdk.installed.readers import sdk_facts
     from rocm_sdk_build.base.errors import PackagingError
 
     try:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk._native import package_owner
 from rocm_sdk.installed.directory_walk import DEPTH_LIMIT
+from rocm_sdk.installed.readers import package_owner
 from rocm_sdk_build.base.damaged import read_document
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.named_directory import require_directory

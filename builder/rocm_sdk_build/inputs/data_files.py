@@ -15,12 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError, device_code, targets
-from rocm_sdk._native import inspect_library, target_in_name
 from rocm_sdk.fit.code.candidate import may_have_code
 from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk.fit.image_kinds import image_kind
 from rocm_sdk.fit.image_kinds import serves as image_kind_serves
 from rocm_sdk.installed.directory_walk import walk
+from rocm_sdk.installed.readers import inspect_library, target_in_name
 from rocm_sdk_build.base.errors import PackagingError, raise_error
 from rocm_sdk_build.code.choice import choose_targets
 from rocm_sdk_build.code.trees import Left, Select, Selection

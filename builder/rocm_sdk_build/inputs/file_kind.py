@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk._native import inspect_library
+from rocm_sdk.installed.readers import inspect_library
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.elf64 import ET_DYN, ET_EXEC, HEADER, PT_DYNAMIC, PT_INTERP, SEGMENT
 

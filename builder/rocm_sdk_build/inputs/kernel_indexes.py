@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from rocm_sdk import BadLibraryError, RocmSdkError
-from rocm_sdk._native import kernel_table_kind, kernel_table_names
+from rocm_sdk.installed.readers import kernel_table_kind, kernel_table_names
 from rocm_sdk_build.code.choice import choose_targets
 
 _YAML, _YAML_LIMIT = ".yaml", 1 << 28  # bytes; no index is larger

@@ -9,10 +9,9 @@ from typing import NamedTuple
 from packaging.version import Version
 
 from rocm_sdk import LibraryNotFoundError, RocmSdkError
-from rocm_sdk._dist_info import ALL_LIBRARIES
-from rocm_sdk._native import catalog, inspect_library
 from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.installed.catalog import fits
+from rocm_sdk.installed.readers import catalog, inspect_library
 from rocm_sdk_build.base.errors import AbsentInputError, PackagingError, WrongUsageError
 from rocm_sdk_build.packages.version import check_version
 
@@ -38,7 +37,7 @@ def shortnames_for(files: Iterable[Path]) -> tuple[str, ...]:
     need no library.
     """
     needed = {PurePosixPath(name).name for path in files for name in _needed_by(path)}
-    found = tuple(name for name, entry in ALL_LIBRARIES.items() if any(fits(each, entry.so_pattern) for each in needed))
+    found = tuple(name for name, _, pattern, *_ in catalog() if any(fits(each, pattern) for each in needed))
     if not found:
         raise PackagingError("none of the files needs a library of the SDK by name", "name them: --shortnames NAME...")
     return found
@@ -63,9 +62,10 @@ def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
 
     Raise WrongUsageError for a name that is not in the catalog.
     """
+    known = [row[0] for row in catalog()]
     for name in shortnames:
-        if name not in ALL_LIBRARIES:
-            raise WrongUsageError(f"{name!r} is not a library of the SDK", did_you_mean(name, ALL_LIBRARIES))
+        if name not in known:
+            raise WrongUsageError(f"{name!r} is not a library of the SDK", did_you_mean(name, known))
     return tuple(dict.fromkeys(shortnames))
 
 
@@ -86,7 +86,7 @@ def initialize():
         check_version='{wanted}',
     )
 """
-    extra = any(ALL_LIBRARIES[name].package.logical_name == "libraries" for name in shortnames)
+    extra = any(row[0] in shortnames and row[1] == "libraries" for row in catalog())
     before = ".dev0" if Version(version).is_prerelease else ""
     bound = f">={wanted[:-2]}{before},=={wanted}" if before else f"=={wanted}"
     return InitModule(text, f"rocm{'[libraries]' if extra else ''}{bound}")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from packaging.version import Version
 
-from rocm_sdk._native import package_owner
+from rocm_sdk.installed.readers import package_owner
 from rocm_sdk_build.base.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.base.new_file import move_files

@@ -14,8 +14,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
-from rocm_sdk import loader_version
-from rocm_sdk._dist_info import ownership_data
+from rocm_sdk import loader_version, targets
 from rocm_sdk.fit.code.tar_reader import TarReader
 from rocm_sdk_build.base.damaged import read_small
 from rocm_sdk_build.packages.dist_info import SdkFacts
@@ -57,7 +56,7 @@ def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: s
         "summary": _SUMMARY,
         "description": _README,
         "families": list(offered),
-        "package_owners": ownership_data()["package_owners"],
+        "package_owners": {row.name: row.package_owner for row in targets.table() if row.package_owner != row.name},
         "default": family or sdk.default,
         # The loader's versions are not the SDK's: any loader reads any SDK. The version of this loader, or a later one,
         # which knows more GPUs, runs beside the SDK; the same loader decides on the family before.

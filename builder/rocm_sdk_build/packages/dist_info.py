@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from rocm_sdk._native import catalog
 from rocm_sdk.installed.catalog import fits
+from rocm_sdk.installed.readers import catalog
 from rocm_sdk_build.base.damaged import read_document
 from rocm_sdk_build.base.errors import PackagingError
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rocm_sdk import UnknownTargetError, targets
-from rocm_sdk._native import package_owner
 from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.base.value_text import listed
+from rocm_sdk.installed.readers import package_owner
 from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.inputs.catalog import GENERIC, OVERLAY, Artifact, is_name
 from rocm_sdk_build.inputs.rules import Rules

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk._native import inspect_library
+from rocm_sdk.installed.readers import inspect_library
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 from rocm_sdk_build.inputs.globs import matches

@@ -5,15 +5,15 @@ from functools import partial
 from typing import NamedTuple
 
 from rocm_sdk import _native
-from rocm_sdk.cli.info.debug_names import (
+from rocm_sdk.cli.info.licences import Licences
+from rocm_sdk.cli.path import complain_of_absence
+from rocm_sdk.fit.debug_names import (
     DEFAULT_DIRECTORY,
     debug_directories,
     debug_file,
     debuginfod_path,
     installed_debug_file,
 )
-from rocm_sdk.cli.info.licences import Licences
-from rocm_sdk.cli.path import complain_of_absence
 from rocm_sdk.installed.catalog import shortnames_by_stem
 from rocm_sdk.installed.view import Installed, current
 from rocm_sdk.terminal.output import attempt, complain, tell, tell_json, tell_table

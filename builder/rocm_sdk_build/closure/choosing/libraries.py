@@ -13,11 +13,11 @@ from glob import glob
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import LoadPlan, RocmSdkError, load_plan
-from rocm_sdk._native import check_host_files, inspect_library
 from rocm_sdk.base.processes import PACKAGE_PARENT
 from rocm_sdk.fit.verdicts.host import other_release_problem
 from rocm_sdk.fit.verdicts.variants import check_files
 from rocm_sdk.installed.catalog import linker_name
+from rocm_sdk.installed.readers import check_host_files, inspect_library
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.source_sdk import InstalledSdk, SdkFile
 from rocm_sdk_build.code.dlopen_dependencies import library_names
@@ -27,7 +27,7 @@ from rocm_sdk_build.inputs.file_kind import Kind
 from .roots import Roots
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import HostFiles
+    from rocm_sdk.installed.readers import HostFiles
 
 _NOT_HERE = ("nowhere", "other version")
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 from zipfile import ZipInfo
 
-from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk.base.meant import did_you_mean
 from rocm_sdk.fit.code.zip_file import open_zip
 from rocm_sdk.fit.verdicts.subject import Subject, open_subject
 from rocm_sdk.installed.init_module import preload_names
+from rocm_sdk.installed.readers import catalog
 from rocm_sdk_build.base.damaged import package_damage, refusing_damage
 from rocm_sdk_build.base.errors import PackagingError, WrongUsageError
 from rocm_sdk_build.base.members import unpack
@@ -150,7 +150,8 @@ def _init_modules(directories: Iterable[str], kind: str, word: str) -> list[Path
 
 
 def _refuse_unknown(name: str, where: str) -> None:
-    if name not in ALL_LIBRARIES:
-        fix = did_you_mean(name, ALL_LIBRARIES) or "`rocm-sdk list` lists them"
+    known = [row[0] for row in catalog()]
+    if name not in known:
+        fix = did_you_mean(name, known) or "`rocm-sdk list` lists them"
         kind = PackagingError if where else WrongUsageError
         raise kind(f"{where}{name!r} is not a library of the SDK", fix)

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rocm_sdk._native import check_host_files, inspect_library
 from rocm_sdk.base import processes
 from rocm_sdk.base.processes import PACKAGE_PARENT
+from rocm_sdk.installed.readers import check_host_files, inspect_library
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.closure.choosing.selection import Selection
 from rocm_sdk_build.closure.source_sdk import InstalledSdk

@@ -29,19 +29,15 @@ from typing import Any, NamedTuple, NoReturn
 
 from rocm_sdk.base import processes
 from rocm_sdk.base.namespaces import (
-    CLONE_NEWIPC,
     CLONE_NEWNET,
     CLONE_NEWNS,
     CLONE_NEWPID,
     CLONE_NEWUSER,
-    CLONE_NEWUTS,
     MS_BIND,
     MS_NODEV,
     MS_NOEXEC,
     MS_NOSUID,
-    MS_RDONLY,
     MS_REC,
-    MS_REMOUNT,
     be_private,
     become_root_of_namespace,
     call,
@@ -53,6 +49,9 @@ from rocm_sdk.base.namespaces import (
     refuse,
     unshare,
 )
+
+CLONE_NEWUTS, CLONE_NEWIPC = 0x04000000, 0x08000000
+MS_RDONLY, MS_REMOUNT = 1, 32
 
 # Ways to have no rights. The first three differ in the user of the program.
 MAPPED = "mapped"  # for root: a user namespace whose only user is NOBODY

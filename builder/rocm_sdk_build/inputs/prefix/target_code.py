@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import RocmSdkError, device_code
-from rocm_sdk._native import compatibility, target_in_name
 from rocm_sdk.fit.code.candidate import may_have_code
+from rocm_sdk.installed.readers import compatibility, target_in_name
 from rocm_sdk_build.base.errors import PackagingError
 from rocm_sdk_build.code.choice import choose_images
 from rocm_sdk_build.code.rewrite import NewCode, rewrite_file
