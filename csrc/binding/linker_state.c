@@ -71,7 +71,7 @@ static rsdk_status add_mapped(rsdk_linker_state *state, pid_t pid, const rsdk_ma
     rsdk_linker_object *object = rsdk_arena_alloc(state->arena, 1, sizeof *object);
     RSDK_NEED(object, error);
     object->mapped = mapped;
-    /* Find where the file of an object can be read: another process may see another root. NULL: nowhere. */
+    /* Another process may see another root. */
     const char *path = mapped->path;
     file_path = path[0] == '\0' ? "/proc/self/exe" : path;
     if (pid != 0) {
@@ -96,7 +96,7 @@ static rsdk_status add_mapped(rsdk_linker_state *state, pid_t pid, const rsdk_ma
         object->file = (rsdk_elf_file){.path = object->path, .soname = mapped->soname};
         object->symbols = (rsdk_elf_dynsym){.is_known = false};
     }
-    uintptr_t first = object->symbols.start;
+    const uintptr_t first = object->symbols.start; /* of a file that is mapped by whole pages */
     object->base = object->mapped->start - (first - first % (uintptr_t)sysconf(_SC_PAGESIZE));
     RSDK_TRY(add_object(state, object, &index, error));
     return status == RSDK_OK ? identify(state, object, index, error) : RSDK_OK;
@@ -325,7 +325,7 @@ rsdk_status rsdk_linker_state_open(rsdk_linker_state *state, const rsdk_linker_o
         }
     }
     RSDK_APPEND(state->arena, &state->groups, group, error);
-    /* Return the new objects of a group in the order of relocation: dependencies first (glibc 2.35 and later). */
+    /* The new objects of the group, in the order of relocation: dependencies first (glibc 2.35 and later). */
     size_t *places = rsdk_arena_alloc(state->arena, 3 * (state->objects.count + 1), sizeof *places);
     RSDK_NEED(places, error);
     ordering o = {.state = state,

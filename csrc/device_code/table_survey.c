@@ -38,7 +38,7 @@ static rsdk_status take_row(rsdk_survey *s, const rsdk_surveyed_library *of, con
     if (row->processor == NULL && row->has_condition) {
         return RSDK_OK; /* a condition that is not known */
     }
-    /* Find a file that a row leads to and that is not there; NULL: all are there. */
+    /* Find a file that the row leads to and that is not there. */
     const char *directory = rsdk_path_parent(&s->scratch, file->path);
     RSDK_NEED(directory, s->error);
     for (size_t i = 0; i < row->tables.count && missing == NULL; i++) {

@@ -142,7 +142,7 @@ static rsdk_status tell_provider(misfit *m, const char **detail) {
     RSDK_TRY(find_in_sdk(m, name, &own));
     if (own == NULL || !rsdk_file_identify(own, &one) || !rsdk_file_identify(m->provider, &other) ||
         !rsdk_file_same(one, other)) {
-        /* Find out what brings the library in; *is_loaded: before the load that failed. */
+        /* Find out what brings the library in; is_loaded: before the load that failed. */
         const char *const others[] = {m->path, m->needing.file.path, m->provider};
         rsdk_origins origins = {.arena = m->arena, .library_path = m->search.library_path};
         RSDK_TRY(rsdk_origins_add_preloaded(&origins, secure_getenv("LD_PRELOAD"), m->error));

@@ -82,7 +82,7 @@ rsdk_status rsdk_health_check_atomics(rsdk_examiner *x, rsdk_error *error) {
     uint64_t flags = 0;
     size_t seen = 0;
     RSDK_NEED(links, error);
-    /* Combine the flags of all PCIe links of a GPU in one; *seen counts them. */
+    /* Combine the flags of all PCIe links of a GPU in one. */
     rsdk_directory names = {0};
     rsdk_status status = rsdk_directory_read(links, &x->health->arena, &names, NULL);
     for (size_t i = 0; status == RSDK_OK && i < names.names.count; i++) {
