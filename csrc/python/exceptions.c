@@ -3,7 +3,6 @@
 
 #include "base/fail.h"
 #include "diagnosis/finding.h"
-#include "findings.h"
 #include "result_types.h"
 
 static const char *const exception_names[] = {
@@ -40,7 +39,7 @@ static const char *fact_of(const rsdk_error *error, const char *name) {
 /* Make the exception in Python, which knows how the SDK was installed. */
 static PyObject *make_exception(PyObject *class, const rsdk_error *error, const rsdk_finding *finding) {
     PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
-    PyObject *found = rsdk_findings_build(finding->code, finding->path, finding->facts.items, finding->facts.count);
+    PyObject *found = rsdk_result_finding(finding->code, finding->path, finding->facts.items, finding->facts.count);
     PyObject *result =
         problems != NULL && found != NULL
             ? PyObject_CallMethod(problems, "exception", "OO(NN)NN", class, found,

@@ -5,7 +5,6 @@
 #include "base/fail.h"
 #include "environment.h"
 #include "exceptions.h"
-#include "findings.h"
 #include "gpu/gpu_list.h"
 #include "methods.h"
 #include "result_types.h"
@@ -115,7 +114,7 @@ static PyObject *build_gpu(const rsdk_module_state *state, const void *list, siz
 /* Make a Problem; the module that makes it is imported where there is one. */
 static PyObject *problem_of(const rsdk_gpu_problem *problem) {
     PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
-    PyObject *found = rsdk_findings_build(problem->code, problem->path, problem->facts, problem->fact_count);
+    PyObject *found = rsdk_result_finding(problem->code, problem->path, problem->facts, problem->fact_count);
     PyObject *result =
         problems != NULL && found != NULL ? PyObject_CallMethod(problems, "problem_of", "(O)", found) : NULL;
     Py_XDECREF(found);

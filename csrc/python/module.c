@@ -16,6 +16,10 @@ enum { SLOT_MULTIPLE_INTERPRETERS = 3, SLOT_GIL = 4 };
 #define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
 #define GIL_NOT_USED                  ((void *)1)
 
+rsdk_module_state *rsdk_state_get(PyObject *module) {
+    return PyModule_GetState(module);
+}
+
 /* Add the functions that loading does without, once. */
 static int add_other_functions(PyObject *module, rsdk_module_state *state) {
     PyMethodDef *const subjects[] = {rsdk_binding_methods,  rsdk_sdk_methods,      rsdk_gpu_methods,

@@ -4,7 +4,6 @@
 #include "diagnosis/finding.h"
 #include "diagnosis/index_choice.h"
 #include "diagnosis/tables.h"
-#include "findings.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/problem.h"
@@ -242,7 +241,7 @@ static PyObject *missing_library(PyObject *module, PyObject *args) {
     if (status == RSDK_OK) {
         status = rsdk_host_package_add(&finding, &arena, PyBytes_AsString(bytes), is_of_system != 0, NULL);
     }
-    result = status == RSDK_OK ? rsdk_findings_build(finding.code, NULL, finding.facts.items, finding.facts.count)
+    result = status == RSDK_OK ? rsdk_result_finding(finding.code, NULL, finding.facts.items, finding.facts.count)
                                : PyErr_NoMemory();
     rsdk_arena_clear(&arena);
     Py_DECREF(bytes);
@@ -283,7 +282,7 @@ static PyObject *explain_load(PyObject *module, PyObject *args) {
         Py_BEGIN_ALLOW_THREADS(void) rsdk_fail_as(&failure, RSDK_LOAD_FAILED, RSDK_E_LIB_001, file,
                                                   RSDK_FACTS({"dlerror", dlerror_text}), "%s", dlerror_text);
         status = explain_in(place, fallback, &failure, &arena, &finding);
-        Py_END_ALLOW_THREADS result = status == RSDK_OK ? rsdk_findings_build(finding.code, finding.path,
+        Py_END_ALLOW_THREADS result = status == RSDK_OK ? rsdk_result_finding(finding.code, finding.path,
                                                                               finding.facts.items, finding.facts.count)
                                                         : PyErr_NoMemory();
     }

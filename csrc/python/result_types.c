@@ -60,6 +60,18 @@ PyObject *rsdk_result_paths(const char *const *paths, size_t count) {
     return rsdk_result_tuple(NULL, build_path_item, (const void *)paths, count);
 }
 
+PyObject *rsdk_result_finding(rsdk_code code, const char *path, const rsdk_fact *facts, size_t count) {
+    PyObject *dict = PyDict_New();
+    for (size_t i = 0; dict != NULL && i < count; i++) {
+        PyObject *value = rsdk_result_path(facts[i].value);
+        if (value == NULL || PyDict_SetItemString(dict, facts[i].name, value) < 0) {
+            Py_CLEAR(dict);
+        }
+        Py_XDECREF(value);
+    }
+    return Py_BuildValue("(sNN)", rsdk_code_name(code), rsdk_result_path(path), dict);
+}
+
 /* ---- conversions of one member ---- */
 
 #define UNUSED __attribute__((unused))

@@ -61,4 +61,8 @@ PyObject *rsdk_result_path(const char *path);
 /* Return a tuple of `count` texts. */
 PyObject *rsdk_result_paths(const char *const *paths, size_t count);
 
+/* Build (code, path, facts), the arguments of the functions of rocm_sdk.problems: a str, a str or None, a dict of
+ * str. */
+PyObject *rsdk_result_finding(rsdk_code code, const char *path, const rsdk_fact *facts, size_t count);
+
 #endif
