@@ -6,13 +6,13 @@
 #include "device_code/code_files.h"
 #include "device_code/file_target.h"
 #include "device_code/kernel_database.h"
-#include "environment.h"
 #include "exceptions.h"
 #include "load_arguments.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
+#include "sdk/environment.h"
 
 PyDoc_STRVAR(
     device_code_doc,
@@ -72,8 +72,8 @@ static PyObject *device_code_of_part(PyObject *module, PyObject *args) {
 
 static rsdk_status read_without_gil(rsdk_coverage_options *options, rsdk_coverage **coverage, rsdk_error *error) {
     rsdk_environment environment;
-    rsdk_status status = rsdk_fail_no_memory(error);
-    if (rsdk_environment_read(&environment) == 0) {
+    rsdk_status status = rsdk_environment_read(&environment, error);
+    if (status == RSDK_OK) {
         options->kpack_path = environment.kpack_path;
         options->kpack_disable = environment.kpack_disable;
         options->kpack_path_prefix = environment.kpack_path_prefix;

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "environment.h"
 #include "exceptions.h"
 #include "gpu/gpu_list.h"
 #include "methods.h"
 #include "result_types.h"
 #include "sdk/built_for.h"
+#include "sdk/environment.h"
 
 /* The class for whatever is wrong with the kernel's files. */
 static const char topology_error[] = "TopologyError";
@@ -62,13 +62,12 @@ static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only, const char *r
     rsdk_gpu_list *list = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_gpu_runtime runtime = {0};
-    rsdk_status status = RSDK_OK;
-    int asked = rsdk_environment_read(&environment);
+    rsdk_status status = rsdk_environment_read(&environment, &error);
     environment.gpus.root = root != NULL ? PyBytes_AsString(root) : environment.gpus.root;
     environment.gpus.targets_only = targets_only;
     environment.gpus.refused = refused;
     environment.gpus.refusal = refusal;
-    asked = asked == 0 && !targets_only ? ask_runtime(&environment, NULL, &runtime) : asked;
+    int asked = status != RSDK_OK ? -1 : targets_only ? 0 : ask_runtime(&environment, NULL, &runtime);
     for (bool is_last = targets_only || asked > 0; asked >= 0; is_last = true) {
         Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new_for(&environment.gpus, runtime, &list, &error);
         Py_END_ALLOW_THREADS asked = is_last || list == NULL ? 0 : ask_runtime(&environment, list, &runtime);
@@ -194,8 +193,8 @@ PyDoc_STRVAR(choose_family_doc,
 static rsdk_status choose_without_gil(const char *const *families, size_t count, rsdk_family_choice *choice,
                                       rsdk_error *error) {
     rsdk_environment environment;
-    rsdk_status status = rsdk_fail_no_memory(error);
-    if (rsdk_environment_read(&environment) == 0) {
+    rsdk_status status = rsdk_environment_read(&environment, error);
+    if (status == RSDK_OK) {
         Py_BEGIN_ALLOW_THREADS status = rsdk_family_choose(&environment.gpus, families, count, choice, error);
         Py_END_ALLOW_THREADS
     }
@@ -265,18 +264,15 @@ static PyObject *detect_gpus(PyObject *module, PyObject *unused) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_detected_gpus found = {0};
     rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_status status = RSDK_NO_MEMORY;
-    if (rsdk_environment_read(&environment) == 0) {
+    rsdk_status status = rsdk_environment_read(&environment, &error);
+    if (status == RSDK_OK) {
         Py_BEGIN_ALLOW_THREADS status = rsdk_detection_read(environment.gpus.root, &arena, &found, &error);
         Py_END_ALLOW_THREADS
     }
     rsdk_environment_clear(&environment);
     PyObject *result =
         status == RSDK_OK ? rsdk_result_tuple(rsdk_state_get(module), build_detected, &found, found.count) : NULL;
-    if (status != RSDK_OK && !PyErr_Occurred()) {
-        rsdk_exceptions_raise_as(topology_error, &error, NULL);
-    }
-    rsdk_error_clear(&error);
+    (void)rsdk_exceptions_check_as(topology_error, status, &error);
     rsdk_arena_clear(&arena);
     return result;
 }
@@ -317,7 +313,6 @@ static PyObject *choose_gpus(PyObject *module, PyObject *args) {
     }
     selection.layer = strcmp(layer, "hip") == 0 ? RSDK_GPU_LAYER_HIP : RSDK_GPU_LAYER_ROCR;
     selection.supported = texts;
-    /* Read the machine and choose GPUs; NULL with an exception. */
     rsdk_gpu_variable variables[RSDK_GPU_VARIABLE_LIMIT];
     rsdk_environment environment;
     rsdk_gpu_list *list = NULL;
@@ -325,8 +320,8 @@ static PyObject *choose_gpus(PyObject *module, PyObject *args) {
     size_t count = 0;
     PyObject *result = NULL;
     rsdk_gpu_runtime runtime = {0};
-    rsdk_status status = RSDK_NO_MEMORY;
-    if (rsdk_environment_read(&environment) == 0 && ask_runtime(&environment, NULL, &runtime) >= 0) {
+    rsdk_status status = rsdk_environment_read(&environment, &error);
+    if (rsdk_exceptions_check(status, &error) && ask_runtime(&environment, NULL, &runtime) >= 0) {
         Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new_for(&environment.gpus, runtime, &list, &error);
         Py_END_ALLOW_THREADS status = status == RSDK_OK ? rsdk_gpu_list_choose(list, &environment.gpu_variables,
                                                                                &selection, variables, &count, &error)
@@ -373,8 +368,8 @@ static rsdk_health *examine_gpus(const rsdk_gpu_list *list, PyObject *root) {
     rsdk_environment environment;
     rsdk_health *health = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_status status = RSDK_OK;
-    if (rsdk_environment_read(&environment) == 0) {
+    rsdk_status status = rsdk_environment_read(&environment, &error);
+    if (status == RSDK_OK) {
         const char *path = root != NULL ? PyBytes_AsString(root) : environment.gpus.root;
         Py_BEGIN_ALLOW_THREADS status = rsdk_health_new(list, path, &health, &error);
         Py_END_ALLOW_THREADS

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "environment.h"
 #include "rocm_sdk/loader.h"
+#include "sdk/environment.h"
 #include "state.h"
 
 /* Names or paths as C strings, borrowed from `owner`. */

@@ -264,6 +264,7 @@ static int load_and_report(rsdk_session *session, loading *l) {
     }
     const char **environment = rsdk_environment_list();
     if (environment == NULL) {
+        PyErr_NoMemory();
         return -1;
     }
     rsdk_error failure = RSDK_ERROR_INIT;

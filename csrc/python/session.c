@@ -193,7 +193,11 @@ static int ask_import_system(rsdk_session *session) {
 int rsdk_session_start(PyObject *module, rsdk_session *session) {
     *session =
         (rsdk_session){.module = module, .state = rsdk_state_get(module), .search_path = search_path_of_interpreter()};
-    return session->search_path != NULL ? rsdk_environment_read(&session->environment) : -1;
+    rsdk_error error = RSDK_ERROR_INIT;
+    return session->search_path != NULL &&
+                   rsdk_exceptions_check(rsdk_environment_read(&session->environment, &error), &error)
+               ? 0
+               : -1;
 }
 
 static int take_fallback(rsdk_session *session, PyObject *places) {

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "environment.h"
 #include "load_arguments.h"
 #include "rocm_sdk/rocm_sdk.h"
+#include "sdk/environment.h"
 #include "state.h"
 
 typedef struct rsdk_session {

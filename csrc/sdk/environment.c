@@ -1,13 +1,15 @@
 /* The environment as values; of a program with other privileges than its caller's (AT_SECURE) no variable counts,
- * because the caller sets them. os.environ writes through to it, the GIL keeps other writers away while it is read, and
- * a text that getenv returned stays valid when the variable is changed: glibc never frees one. Without a GIL a writer
- * in another thread is as dangerous as to any getenv, before glibc 2.41. */
-#include "environment.h"
+ * because the caller sets them. Python's os.environ writes through to it, its GIL keeps other writers away while it is
+ * read, and a text that getenv returned stays valid when the variable is changed: glibc never frees one. Without a GIL
+ * a writer in another thread is as dangerous as to any getenv, before glibc 2.41. */
+#include "sdk/environment.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
+
+#include "base/fail.h"
 
 static const char node_prefix[] = "HSA_OVERRIDE_GFX_VERSION_";
 static const char override_prefix[] = "ROCM_SDK_LIBRARY_";
@@ -33,57 +35,35 @@ static int read_node_override(const char *variable, rsdk_gpu_node_override *over
     return 1;
 }
 
-/* Return an array with room for one item more. NULL with an exception. */
-static void *grown(void *items, size_t count, size_t size) {
-    void *more = realloc(items, (count + 1) * size);
-    return more != NULL ? more : PyErr_NoMemory();
-}
-
-static int take_node_override(rsdk_environment *environment, const char *variable) {
+static rsdk_status take_node_override(rsdk_environment *environment, const char *variable, rsdk_error *error) {
     rsdk_gpu_node_override override;
     size_t *count = &environment->gpu_variables.node_override_count;
     if (!read_node_override(variable, &override)) {
-        return 0;
+        return RSDK_OK;
     }
-    void *more = grown(environment->node_overrides, *count, sizeof override);
-    if (more == NULL) {
-        return -1;
-    }
+    void *more = realloc(environment->node_overrides, (*count + 1) * sizeof override);
+    RSDK_NEED(more, error);
     environment->gpu_variables.node_overrides = environment->node_overrides = more;
     environment->node_overrides[(*count)++] = override;
-    return 0;
+    return RSDK_OK;
 }
 
-/* Read "ROCM_SDK_LIBRARY_amdhip64=/path": return 1, and the override; 0 for other variables, and for an empty value. */
-static int read_override(const char *variable, rsdk_library_override *override) {
-    size_t prefix_length = sizeof override_prefix - 1;
+/* Take "ROCM_SDK_LIBRARY_amdhip64=/path"; an empty value is none. */
+static rsdk_status take_override(rsdk_environment *environment, const char *variable, rsdk_error *error) {
+    const size_t prefix_length = sizeof override_prefix - 1;
     const char *value = strncmp(variable, override_prefix, prefix_length) == 0 ? strchr(variable, '=') : NULL;
     if (value == NULL || value[1] == '\0') {
-        return 0;
+        return RSDK_OK;
     }
-    char *name = strndup(variable, (size_t)(value - variable));
-    if (name != NULL) {
-        const rsdk_catalog_entry *entry = rsdk_catalog_find_word(name + prefix_length);
-        *override = (rsdk_library_override){
-            .shortname = entry != NULL ? entry->shortname : name + prefix_length, .path = value + 1, .source = name};
-    }
-    return name != NULL ? 1 : -1;
-}
-
-static int take_override(rsdk_environment *environment, const char *variable) {
-    rsdk_library_override override = {0};
-    int is_one = read_override(variable, &override);
-    if (is_one <= 0) {
-        return is_one < 0 && PyErr_NoMemory() == NULL ? -1 : 0;
-    }
-    void *more = grown(environment->overrides, environment->override_count, sizeof override);
-    if (more == NULL) {
-        free((char *) override.source);
-        return -1;
-    }
+    rsdk_library_override *more = realloc(environment->overrides, (environment->override_count + 1) * sizeof *more);
+    RSDK_NEED(more, error);
     environment->overrides = more;
-    environment->overrides[environment->override_count++] = override;
-    return 0;
+    char *name = strndup(variable, (size_t)(value - variable));
+    RSDK_NEED(name, error);
+    const rsdk_catalog_entry *entry = rsdk_catalog_find_word(name + prefix_length);
+    more[environment->override_count++] = (rsdk_library_override){
+        .shortname = entry != NULL ? entry->shortname : name + prefix_length, .path = value + 1, .source = name};
+    return RSDK_OK;
 }
 
 /* A variable, and the text of the struct that has its value. */
@@ -159,7 +139,7 @@ static uint32_t first_letters(void) {
 }
 
 /* The environment is read in one pass: it has a hundred variables, and each getenv would go through them. */
-int rsdk_environment_read(rsdk_environment *environment) {
+rsdk_status rsdk_environment_read(rsdk_environment *environment, rsdk_error *error) {
     const uint32_t letters = first_letters();
     *environment = (rsdk_environment){.gpus = {.environment = &environment->gpu_variables}};
     for (char **variable = variables(); *variable != NULL; variable++) {
@@ -167,9 +147,8 @@ int rsdk_environment_read(rsdk_environment *environment) {
             continue;
         }
         take_text(environment, *variable);
-        if (take_node_override(environment, *variable) < 0 || take_override(environment, *variable) < 0) {
-            return -1;
-        }
+        RSDK_TRY(take_node_override(environment, *variable, error));
+        RSDK_TRY(take_override(environment, *variable, error));
     }
     for (const text_row *row = texts; row < texts + TEXT_COUNT; row++) {
         const char **text = text_of(environment, row);
@@ -178,7 +157,7 @@ int rsdk_environment_read(rsdk_environment *environment) {
         }
     }
     environment->is_verbose = environment->verbose != NULL && strcmp(environment->verbose, "1") == 0;
-    return 0;
+    return RSDK_OK;
 }
 
 const char *rsdk_environment_root(void) {
@@ -194,9 +173,6 @@ const char **rsdk_environment_list(void) {
     const char **list = calloc(count + 1, sizeof *list);
     for (size_t i = 0; list != NULL && i < count; i++) {
         list[i] = environ[i];
-    }
-    if (list == NULL) {
-        PyErr_NoMemory();
     }
     return list;
 }

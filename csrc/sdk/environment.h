@@ -1,13 +1,13 @@
 /* The variables of this process's environment that matter to the C library, read in one place and passed on as values.
  */
-#ifndef RSDK_PYTHON_ENVIRONMENT_H
-#define RSDK_PYTHON_ENVIRONMENT_H
+#ifndef RSDK_SDK_ENVIRONMENT_H
+#define RSDK_SDK_ENVIRONMENT_H
 
 #include <stdbool.h>
 
+#include "rocm_sdk/error.h"
 #include "rocm_sdk/gpu.h"
 #include "rocm_sdk/sdk.h"
-#include "state.h"
 
 /* Texts are borrowed from the environment; NULL: not set. */
 typedef struct rsdk_environment {
@@ -32,13 +32,13 @@ typedef struct rsdk_environment {
     bool is_verbose;                                            /* the variable is 1 */
 } rsdk_environment;
 
-/* Take the environment as it is; the root of the file system is ROCM_SDK_ROOTFS or "/". Return 0, or -1 with an
- * exception. The structure is to be cleared in both cases. */
-int rsdk_environment_read(rsdk_environment *environment);
+/* Take the environment as it is; the root of the file system is ROCM_SDK_ROOTFS or "/". The structure is to be cleared
+ * in any case. No other thread may write to the environment meanwhile. */
+rsdk_status rsdk_environment_read(rsdk_environment *environment, rsdk_error *error);
 void rsdk_environment_clear(rsdk_environment *environment);
 
-/* Return all variables, "NAME=VALUE" and NULL behind the last, for a reader without the GIL. The list is to be freed,
- * but not the texts. NULL with an exception. */
+/* Return all variables, "NAME=VALUE" and NULL behind the last, as they are now. The list is to be freed, but not the
+ * texts. NULL: out of memory. */
 const char **rsdk_environment_list(void);
 
 /* Return ROCM_SDK_ROOT as it is; NULL: the variable is not set or empty, or the program has other privileges than its
