@@ -26,7 +26,6 @@ from axe_playwright_python.sync_playwright import Axe
 from chromium import COLOUR_SCHEMES, find_chromium
 from playwright.sync_api import Page, sync_playwright
 
-from rocm_sdk.base.value_text import is_words
 from rocm_sdk.problems import ENTRIES
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def _fixes(path: Path, code: Code) -> Iterator[str]:
     """Yield the fixes of a code that its page does not show as the table has them, so that they cannot be pasted."""
     text = " ".join(_text_of(path).split())
     for fix in ENTRIES[code].fixes:
-        shown = fix.text[1:] if is_words(fix.text) else fix.text  # "Otherwise" may stand before a sentence
+        shown = fix.text if fix.is_command else fix.text[1:]  # "Otherwise" may stand before a sentence
         if " ".join(shown.split()) not in text and shown.replace("`", "") not in text:
             yield f"{path.name}: shows otherwise: {fix.text}"
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from rocm_sdk.base.value_text import is_words
 from rocm_sdk.problems import ENTRIES, in_general
 from rocm_sdk.problems.cause_table import RELATIONS, ROWS
 from rocm_sdk.problems.code_page import page
@@ -26,7 +25,7 @@ def _write_pages(app: Sphinx) -> None:
         (directory / stale).unlink()
     examples = _examples()
     for code in ENTRIES:
-        title, paragraphs = page(code, _escaped, _fix_in_markdown)
+        title, paragraphs = page(code, _escaped, _command_in_markdown)
         path, text = directory / f"{code}.md", "\n\n".join([f"# {title}", *paragraphs]) + f"\n{examples.pop(code)}"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
@@ -79,7 +78,8 @@ def _fixes() -> str:
         cause = _escaped(in_general(entry.code).cause)
         for fix in entry.fixes:
             system = fix.system or ("elsewhere" if len({each.system for each in entry.fixes}) > 1 else "")
-            lines.append(_row(_linked(code), cause, system, _fix_in_markdown(fix.text)))
+            shown = _command_in_markdown(fix.text) if fix.is_command else _escaped(fix.text)
+            lines.append(_row(_linked(code), cause, system, shown))
     return "\n".join(dict.fromkeys(lines))
 
 
@@ -101,12 +101,10 @@ def _escaped(text: str) -> str:
     return "`".join(parts)
 
 
-def _fix_in_markdown(fix: str) -> str:
-    """Return a fix in Markdown: a command as code, which nothing may set in another way, or what a person is to do."""
-    if is_words(fix):
-        return _escaped(fix)
-    mark = "``" if "`" in fix else "`"
-    return f"{mark}{fix}{mark}"
+def _command_in_markdown(command: str) -> str:
+    """Return a command in Markdown: code, which nothing may set in another way."""
+    mark = "``" if "`" in command else "`"
+    return f"{mark}{command}{mark}"
 
 
 def _linked(code: str) -> str:

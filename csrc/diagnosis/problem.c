@@ -23,10 +23,14 @@ typedef struct composer {
     const rsdk_finding *finding;
     const rsdk_installation *installation; /* never NULL */
     rsdk_system system;
-    bool lacks_facts; /* the last text names something that is not known */
-    bool is_page;     /* the text is for the page of a code, which is the same on each machine */
-    bool has_command; /* the last text is a command of an installer */
-    bool has_words;   /* a part of the last text is words in place of such a command */
+    bool lacks_facts;       /* the last text names something that is not known */
+    bool is_page;           /* the text is for the page of a code, which is the same on each machine */
+    bool has_command;       /* the last text is a command of an installer */
+    bool has_words;         /* a part of the last text is words in place of such a command */
+    bool is_fix;            /* the text is a fix, which names what the installer takes in place of a requirement */
+    bool names_requirement; /* the last text has the requirement as a word of a command */
+    bool is_from_closure;   /* the requirement is installed from the wheels of a closure that was just made */
+    bool precedes_packages; /* packages follow the source, and are installed by themselves */
 } composer;
 
 /* ---- values ---- */
@@ -201,6 +205,55 @@ static void add_command(composer *c, const char *command, unsigned depth, rsdk_t
     fill_in(c, command, depth + 1, text);
 }
 
+/* Return whether a fix installs packages of the known source in place of a requirement or a selector, which takes more
+ * to build than the source has. */
+static bool names_packages(const composer *c, const char *name) {
+    const rsdk_installation *in = c->installation;
+    if (!c->is_fix || in->source == NULL || in->source[0] == '\0') {
+        return false;
+    }
+    if (strcmp(name, "selector") == 0) {
+        return value_named(c, "requirement") != NULL;
+    }
+    return strcmp(name, "requirement") == 0 && value_named(c, "selector") == NULL && in->closure == NULL &&
+           in->tree == NULL && in->packages != NULL;
+}
+
+/* Add what an installer takes in a fix in place of a requirement or a selector; return false where it takes that. */
+static bool add_installed(composer *c, const char *name, rsdk_text *text) {
+    const rsdk_installation *in = c->installation;
+    if (names_packages(c, name)) {
+        if (strcmp(name, "selector") == 0) {
+            add_word(text, value_named(c, "requirement"));
+        } else {
+            rsdk_text_add(text, "%s", in->packages);
+        }
+        return true;
+    }
+    if (!c->is_fix || strcmp(name, "requirement") != 0 || value_named(c, "selector") != NULL) {
+        return false;
+    }
+    const char *distribution = value_named(c, "distribution");
+    c->names_requirement = true;
+    if (in->closure != NULL) {
+        rsdk_text_add(text, "%s", c->is_from_closure ? "--no-index --find-links closure " : "");
+        return false;
+    }
+    if (in->tree != NULL) {
+        rsdk_text_add(text, "%s", in->tree);
+        return true;
+    }
+    if (in->address == NULL || distribution == NULL) {
+        return false;
+    }
+    rsdk_text wheel = RSDK_TEXT_INIT;
+    rsdk_text_add(&wheel, "%s @ %s", distribution, in->address);
+    text->failed |= wheel.failed;
+    add_word(text, rsdk_text_get(&wheel));
+    rsdk_text_clear(&wheel);
+    return true;
+}
+
 /* Add the value of a name. words: the template's own, for an unknown fact; NULL: the words that the fact has
  * everywhere. */
 static void add_named(composer *c, const char *name, bool is_word, const char *words, unsigned depth, rsdk_text *text) {
@@ -209,7 +262,9 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
     if (value != NULL && is_word) {
         /* Without a version a command might install a placeholder. */
         c->lacks_facts |= is_requirement && depth > 0 && !rsdk_requirement_has_version(value);
-        add_word(text, value);
+        if (!is_requirement || !add_installed(c, name, text)) {
+            add_word(text, value);
+        }
     } else if (value != NULL) {
         add_value(text, value);
     } else if (words != NULL) {
@@ -221,7 +276,7 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
         const char *source = c->installation->source;
         const rsdk_index_row *row = index_asked_for(c);
         if (source != NULL && source[0] != '\0') {
-            rsdk_text_add(text, "%s ", source);
+            rsdk_text_add(text, "%s%s ", c->precedes_packages ? "--no-deps " : "", source);
         } else if (rsdk_index_of_site() != NULL || (source == NULL && row != NULL)) {
             rsdk_text_add(text, "--index-url ");
             add_index(text, row);
@@ -292,15 +347,17 @@ static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text
             template ++;
             continue;
         }
-        add_named(c, found.name, found.is_word, found.words[0] != '\0' ? found.words : NULL, depth, text);
         template += found.length;
+        const slot following = *template == '{' ? slot_at(template) : (slot){.length = 0};
+        c->precedes_packages = following.is_word && following.length > 0 && names_packages(c, following.name);
+        add_named(c, found.name, found.is_word, found.words[0] != '\0' ? found.words : NULL, depth, text);
     }
 }
 
 /* Return the filled-in text in the arena; NULL when out of memory. */
 static const char *text_of(composer *c, const char *template, rsdk_arena *arena) {
     rsdk_text text = RSDK_TEXT_INIT;
-    c->lacks_facts = c->has_command = c->has_words = false;
+    c->lacks_facts = c->has_command = c->has_words = c->names_requirement = false;
     fill_in(c, template, 0, &text);
     const char *copy = text.failed ? NULL : rsdk_arena_copy(arena, rsdk_text_get(&text));
     rsdk_text_clear(&text);
@@ -318,6 +375,33 @@ static rsdk_status begin_with_words(const composer *c, rsdk_arena *arena, const 
     return RSDK_OK;
 }
 
+/* Add to a fix that installs a closure's package the command that makes the closure again. An image is made again, and
+ * nothing is installed into it; wheels are made again and installed. */
+static rsdk_status add_closure(composer *c, const char *template, rsdk_arena *arena, const char **fix,
+                               rsdk_error *error) {
+    const char *closure = c->installation->closure;
+    if (closure == NULL || !c->names_requirement) {
+        return RSDK_OK;
+    }
+    const char *traced = strstr(closure, " -- "); /* a traced command has options of its own */
+    const char *options =
+        rsdk_arena_copy_bytes(arena, closure, traced != NULL ? (size_t)(traced - closure) : strlen(closure));
+    RSDK_NEED(options, error);
+    if (strstr(options, " --form ") == NULL) {
+        *fix = rsdk_arena_format(arena, "%s && %s", *fix, closure);
+    } else if (strstr(options, " --form wheels --output closure") == NULL) {
+        *fix = closure;
+    } else {
+        c->is_from_closure = true;
+        const char *again = text_of(c, template, arena);
+        c->is_from_closure = false;
+        RSDK_NEED(again, error);
+        *fix = rsdk_arena_format(arena, "%s && %s && %s", *fix, closure, again);
+    }
+    RSDK_NEED(*fix, error);
+    return RSDK_OK;
+}
+
 /* Choose the first fix of a system whose facts are known; *fix is NULL where there is none. */
 static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_system system, rsdk_arena *arena,
                                 const char **fix, rsdk_error *error) {
@@ -327,7 +411,10 @@ static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_syst
             const char *text = text_of(c, row->fixes[i].text, arena);
             RSDK_NEED(text, error);
             RSDK_TRY(begin_with_words(c, arena, &text, error));
-            *fix = c->lacks_facts ? NULL : text;
+            if (!c->lacks_facts) {
+                RSDK_TRY(add_closure(c, row->fixes[i].text, arena, &text, error));
+                *fix = text;
+            }
         }
     }
     return RSDK_OK;
@@ -387,7 +474,10 @@ static rsdk_status compose(owned_problem *owned, const rsdk_finding *finding, co
     view->fact_count = finding->facts.count;
     RSDK_NEED(view->title, NULL);
     RSDK_NEED(view->cause, NULL);
-    return choose_fix(&c, row, &owned->arena, &view->fix, NULL);
+    c.is_fix = true;
+    RSDK_TRY(choose_fix(&c, row, &owned->arena, &view->fix, NULL));
+    view->is_command = view->fix != NULL && !is_words(view->fix);
+    return RSDK_OK;
 }
 
 static rsdk_status copy_finding(rsdk_finding *finding, rsdk_code code, const char *path, const rsdk_fact *facts,
@@ -451,10 +541,14 @@ rsdk_code rsdk_code_find(const char *name) {
     return RSDK_NO_CODE;
 }
 
-rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena, const char **words) {
+rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena, const char **words,
+                                      bool *is_command) {
     static const rsdk_installation unknown = {0};
     const rsdk_finding nothing = {0};
     composer c = {.finding = &nothing, .installation = &unknown, .system = fix->system, .is_page = true};
     *words = text_of(&c, fix->text, arena);
-    return *words != NULL ? begin_with_words(&c, arena, words, NULL) : RSDK_NO_MEMORY;
+    RSDK_NEED(*words, NULL);
+    RSDK_TRY(begin_with_words(&c, arena, words, NULL));
+    *is_command = !is_words(*words);
+    return RSDK_OK;
 }

@@ -10,7 +10,7 @@
 #include "rocm_sdk/problem.h"
 #include "rocm_sdk/report.h"
 
-static const char schema[] = "2";
+static const char schema[] = "3";
 
 /* ---- variables ---- */
 

@@ -91,7 +91,7 @@ extern const size_t rsdk_index_count;
 
 /* The part of a code's page that a problem does not have: the fixes of all systems. */
 
-/* Return the text of a fix with words in place of facts. */
-rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena, const char **words);
+/* Return the text of a fix with words in place of facts, and whether it is a command for a shell. */
+rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena, const char **words, bool *is_command);
 
 #endif

@@ -21,10 +21,11 @@ static const char *const proofs[] = {[RSDK_FIX_WORDS] = "words",
 static PyObject *build_fix(const rsdk_fix_row *fix) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     const char *words = NULL;
+    bool is_command = false;
     PyObject *result =
-        rsdk_problem_fix_in_words(fix, &arena, &words) == RSDK_OK
-            ? Py_BuildValue("(sss)", fix->system == RSDK_SYSTEM_ANY ? "" : rsdk_system_title(fix->system),
-                            proofs[fix->proof], words)
+        rsdk_problem_fix_in_words(fix, &arena, &words, &is_command) == RSDK_OK
+            ? Py_BuildValue("(sssN)", fix->system == RSDK_SYSTEM_ANY ? "" : rsdk_system_title(fix->system),
+                            proofs[fix->proof], words, PyBool_FromLong(is_command))
             : PyErr_NoMemory();
     rsdk_arena_clear(&arena);
     return result;
@@ -47,8 +48,8 @@ PyDoc_STRVAR(problem_table_doc,
 RSDK_TABLE_METHOD(problem_table, build_row, rsdk_code_table, RSDK_CODE_COUNT - 1)
 
 PyDoc_STRVAR(problem_fixes_doc, "problem_fixes(code, /)\n--\n\n"
-                                "The fixes of a code with words for facts: tuples (system, proof, text). Raises\n"
-                                "KeyError for an unknown code.");
+                                "The fixes of a code with words for facts: tuples (system, proof, text, whether it is\n"
+                                "a command). Raises KeyError for an unknown code.");
 
 static PyObject *problem_fixes(PyObject *module, PyObject *name) {
     (void)module;
@@ -182,13 +183,17 @@ static PyObject *make_texts(rsdk_code code, const char *path, const fact_argumen
                                             .environment = find_fact(known, "environment"),
                                             .site = find_fact(known, "site"),
                                             .source = find_fact(known, "source"),
-                                            .note = find_fact(known, "note")};
+                                            .note = find_fact(known, "note"),
+                                            .packages = find_fact(known, "packages"),
+                                            .tree = find_fact(known, "tree"),
+                                            .address = find_fact(known, "address"),
+                                            .closure = find_fact(known, "closure")};
     rsdk_problem *problem = NULL;
     if (rsdk_problem_make(code, path, facts->items, facts->count, &installation, &problem) != RSDK_OK) {
         return PyErr_NoMemory();
     }
-    PyObject *result = Py_BuildValue("(NNN)", rsdk_result_path(problem->title), rsdk_result_path(problem->cause),
-                                     rsdk_result_path(problem->fix));
+    PyObject *result = Py_BuildValue("(NNNN)", rsdk_result_path(problem->title), rsdk_result_path(problem->cause),
+                                     rsdk_result_path(problem->fix), PyBool_FromLong(problem->is_command));
     rsdk_problem_free(problem);
     return result;
 }
@@ -196,8 +201,8 @@ static PyObject *make_texts(rsdk_code code, const char *path, const fact_argumen
 PyDoc_STRVAR(
     problem_texts_doc,
     "problem_texts(code, path, facts, installation, /)\n--\n\n"
-    "Title, cause and fix of a problem (tuple of three str; the fix may be None). facts (dict of str) are the values "
-    "that its texts\n"
+    "Title, cause and fix of a problem (str; the fix may be None), and whether the fix is a command and no sentence\n"
+    "(bool), as a tuple. facts (dict of str) are the values that its texts\n"
     "name, installation (dict of str) has the fields of rsdk_installation that are known. Raises KeyError for\n"
     "an unknown code.");
 

@@ -21,14 +21,6 @@ def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode()
 
 
-def is_words(fix: str) -> bool:
-    """Return whether a fix is a sentence for a person, which begins as "Install", and no command for a shell.
-
-    Programs have names in lower case, and variables before a command have names in upper case.
-    """
-    return fix[:1].isupper() and fix[1:2].islower()
-
-
 def without_passwords(text: str) -> str:
     """Return the text with each URL in it without user, password, query and fragment.
 

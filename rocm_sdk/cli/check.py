@@ -5,7 +5,7 @@ The files are read and not loaded.
 
 import sys
 
-from rocm_sdk.terminal.output import SaidFixes, complain, tell, tell_fix, tell_wrapped
+from rocm_sdk.terminal.output import complain, tell, tell_fix, tell_wrapped
 
 from .check_parts import add_against, chosen_gpus, is_directory, print_code
 
@@ -113,14 +113,16 @@ def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = 
 
         tell_wrapped(f"it loads in `rocm-sdk run`, too; {NOT_PASSED_ON}" if called else NOT_PASSED_ON, "  ")
     if verdict.install is not None:
-        tell_fix(verdict.install, label="install")
+        tell_fix(verdict.install, is_command=True, label="install")
+    from rocm_sdk.problems import SaidFixes
+
     said_fixes = SaidFixes()
     for found in verdict.problems:
         if found.code.split("-")[1] not in without and (each or found.severity != "note" or found.code in _SHOWN):
             said = verdict.without_name(found)
             tell_wrapped(f"{found.code}: {said.title}: {said.cause}", "  ")
-            if (fix := said_fixes.of(found.code, found.fix)) is not None:
-                tell_fix(fix)
+            if (fix := said_fixes.of(found)) is not None:
+                tell_fix(*fix)
 
 
 def _major(release: "str | None") -> "int | None":

@@ -2,7 +2,7 @@
 
 import sys
 
-from rocm_sdk.terminal.output import SaidFixes, complain, tell_fix, tell_row, tell_wrapped
+from rocm_sdk.terminal.output import complain, tell_fix, tell_row, tell_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rocm_sdk._native import Coverage
     from rocm_sdk.fit.code_verdict import CodeVerdict
-    from rocm_sdk.problems import Problem
+    from rocm_sdk.problems import Problem, SaidFixes
 
 _WIDTH = 26  # of the column of names
 _LINE = 60  # columns; a longer list of names goes on in a line of its own
@@ -76,6 +76,7 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
     """Print what the libraries have for each GPU, and what they lack."""
     from rocm_sdk.fit.coverage import with_code
     from rocm_sdk.fit.coverage_words import SPIRV_DEPENDS
+    from rocm_sdk.problems import SaidFixes
 
     found, fixes = verdict.coverage, SaidFixes()
     for index, name in enumerate(names):
@@ -94,8 +95,8 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
         tell_wrapped("whether HIP and ROCr are patched cannot be told without a GPU", "  ")
     for each in verdict.problems:
         tell_wrapped(f"{each.code}: {each.title}: {each.cause}")
-        if (fix := fixes.of(each.code, each.fix)) is not None:
-            tell_fix(fix, 0)
+        if (fix := fixes.of(each)) is not None:
+            tell_fix(*fix, 0)
     if None in verdict.runs and with_code(found):
         tell_wrapped(SPIRV_DEPENDS)
     unused = [each for each in found.targets if not each.used]
@@ -127,8 +128,8 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]", fix
     for each in problems:
         if each.code not in ("N-CODE-003", "N-CODE-008"):  # the lines say it
             tell_row(f"  {'':{_WIDTH}}", f"{each.code}: {each.cause}")
-            if (fix := fixes.of(each.code, each.fix)) is not None:
-                tell_fix(fix, _WIDTH + 4)
+            if (fix := fixes.of(each)) is not None:
+                tell_fix(*fix, _WIDTH + 4)
 
 
 def is_best_effort(found: "Coverage") -> bool:

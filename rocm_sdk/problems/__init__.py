@@ -1,6 +1,6 @@
 """The problems of an installation, with their causes and fixes: the C library's table, and problems made of it."""
 
-from .problem import Problem, example, exception, fix_of, in_general, problem, problem_of
+from .problem import Problem, SaidFixes, example, exception, fix_of, in_general, problem, problem_of
 from .registry import ALIASES, ENTRIES, Entry
 
 __all__ = [
@@ -8,6 +8,7 @@ __all__ = [
     "ENTRIES",
     "Entry",
     "Problem",
+    "SaidFixes",
     "example",
     "exception",
     "fix_of",

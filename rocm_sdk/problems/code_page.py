@@ -1,7 +1,5 @@
 """The page of a code, which `rocm-sdk explain` prints and the documentation holds."""
 
-from rocm_sdk.base.value_text import is_words
-
 from .cause_table import consequences
 from .problem import example, in_general
 from .registry import ALIASES, ENTRIES, Fix
@@ -33,7 +31,8 @@ def page(code: str, text: "Callable[[str], str]" = str, command: "Callable[[str]
     if entry.fixes:
         heading = "Fix:" if len(entry.fixes) == 1 else "Fix, the first of these that fits the installation:"
         are_of_systems = len({fix.system for fix in entry.fixes}) > 1
-        items = [f"- {_of_system(fix, command) if are_of_systems else command(fix.text)}" for fix in entry.fixes]
+        written = _of_system if are_of_systems else _as_it_is
+        items = [f"- {written(fix, text, command)}" for fix in entry.fixes]
         if any(_has_placeholder(fix.text) for fix in entry.fixes):
             items.append("The message of a problem says what the words in capitals stand for.")
         paragraphs.append("\n".join([heading, *dict.fromkeys(items)]))
@@ -42,13 +41,15 @@ def page(code: str, text: "Callable[[str], str]" = str, command: "Callable[[str]
     return text(f"{code}: {found.title}"), paragraphs
 
 
-def _of_system(fix: Fix, command: "Callable[[str], str]") -> str:
+def _as_it_is(fix: Fix, text: "Callable[[str], str]", command: "Callable[[str], str]") -> str:
+    return (command if fix.is_command else text)(fix.text)
+
+
+def _of_system(fix: Fix, text: "Callable[[str], str]", command: "Callable[[str], str]") -> str:
     """Return a fix with the system that it is for; "Otherwise" begins a sentence for the other systems."""
-    if fix.system:
-        return f"{fix.system}: {command(fix.text)}"
-    if is_words(fix.text):
-        return command(f"Otherwise {fix.text[0].lower()}{fix.text[1:]}")
-    return f"otherwise: {command(fix.text)}"
+    if not fix.system and not fix.is_command:
+        return text(f"Otherwise {fix.text[0].lower()}{fix.text[1:]}")
+    return f"{fix.system or 'otherwise'}: {_as_it_is(fix, text, command)}"
 
 
 def _has_placeholder(text: str) -> bool:

@@ -4,7 +4,7 @@ import os
 
 from rocm_sdk._native import problem_texts
 from rocm_sdk.base.named_tuple import NamedTuple
-from rocm_sdk.base.value_text import harmless, one_line, quoted_for_shell
+from rocm_sdk.base.value_text import harmless, one_line
 
 from .registry import ENTRIES
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # Codes of files that are wrong in themselves: the same wheel brings the same.
 _OF_CONTENT = frozenset({"E-LIB-006", "E-FILE-006", "W-LIB-010", "E-DEVEL-009"})
-_WHEELS = " --form wheels --output closure"  # in the command that makes wheels of a closure again
 
 
 class Problem(NamedTuple):
@@ -33,7 +32,8 @@ class Problem(NamedTuple):
 
     code is a code of the table ("E-LIB-002"), title says what is wrong with what, fix is for this system and
     installation (None for a note that asks for nothing), path is the file or directory concerned, facts are the values
-    that the texts name, breaks what does not work because of it, and tried what the fix did in a copy.
+    that the texts name, breaks what does not work because of it, tried what the fix did in a copy, and is_command
+    whether the fix is a command for a shell: otherwise it is a sentence.
     """
 
     code: "Code"
@@ -44,6 +44,7 @@ class Problem(NamedTuple):
     facts: dict[str, str]
     breaks: tuple[str, ...] = ()
     tried: str | None = None
+    is_command: bool = False
 
     @property
     def entry(self) -> "Entry":
@@ -58,6 +59,25 @@ class Problem(NamedTuple):
     def as_document(self) -> dict[str, object]:
         """Return the fields and the severity, for JSON."""
         return {"code": self.code, "severity": self.severity, **self._asdict()}
+
+
+class SaidFixes:
+    """The fixes that a report has said, each with the code of its problem."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, str] = {}
+
+    def of(self, found: Problem) -> "tuple[str, bool] | None":
+        """Return the fix of a problem, or in its place whose it is if it was said; None if there is none.
+
+        The second value says whether it is a command.
+        """
+        if found.fix is None:
+            return None
+        if (said_for := self._codes.get(found.fix)) is not None:
+            return f"See the fix of {said_for} above", False
+        self._codes[found.fix] = found.code
+        return found.fix, found.is_command
 
 
 def problem(
@@ -78,43 +98,12 @@ def problem(
     exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}
     requirement = exact.get("requirement") or exact.get("selector")
     installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"), requirement)
-    title, cause, fix = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
-    closure, packages, address = (installation.get(each) for each in ("closure", "packages", "address"))
-    if fix is not None and "selector" in exact and "requirement" in exact and installation.get("source"):
-        word = quoted_for_shell(exact["requirement"])
-        fix = _fix_of_packages(fix, exact["selector"], installation["source"], word)
-    elif fix is not None and requirement is not None and "selector" not in exact:
-        if closure is not None and requirement in fix:
-            fix = _fix_of_closure(fix, requirement, closure)
-        elif tree := installation.get("tree"):
-            fix = fix.replace(f" {quoted_for_shell(requirement)}", f" {tree}")
-        elif packages:
-            fix = _fix_of_packages(fix, requirement, installation["source"], packages)
-        elif address and (distribution := exact.get("distribution")) is not None:
-            word = quoted_for_shell(requirement)
-            fix = fix.replace(f" {word}", f" {quoted_for_shell(f'{distribution} @ {address}')}")
+    texts = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
+    title, cause, fix, is_command = texts
     # Texts are joined to the words before them: " (and 3 more)".
     shown = {name: f"{' ' * value.startswith(' ')}{one_line(value)}" for name, value in exact.items()}
-    return Problem(code, one_line(title), one_line(cause), harmless(fix) if fix is not None else None, path, shown)
-
-
-def _fix_of_closure(fix: str, requirement: str, closure: str) -> str:
-    """Return the fix with the command that makes the closure again, of the whole package that the fix installs."""
-    options = closure.partition(" -- ")[0]  # a traced command has its own
-    if " --form " not in options:
-        return f"{fix} && {closure}"
-    if _WHEELS not in options:  # an image, into which nothing is installed
-        return closure
-    word = quoted_for_shell(requirement)
-    return f"{fix} && {closure} && {fix.replace(word, f'--no-index --find-links closure {word}')}"
-
-
-def _fix_of_packages(fix: str, requirement: str, source: str, packages: str) -> str:
-    """Return the fix with the packages that the selector would bring, installed by themselves.
-
-    To build the selector takes more than the directory has.
-    """
-    return fix.replace(f"{source} {quoted_for_shell(requirement)}", f"--no-deps {source} {packages}")
+    told = harmless(fix) if fix is not None else None
+    return Problem(code, one_line(title), one_line(cause), told, path, shown, is_command=is_command)
 
 
 def in_general(code: "Code") -> Problem:
@@ -125,7 +114,7 @@ def in_general(code: "Code") -> Problem:
 def example(code: "Code") -> str:
     """Return the message of a problem with the facts of the code's sample, the same on each machine."""
     facts = {name: value for name, _, value in (line.partition("=") for line in ENTRIES[code].sample.splitlines())}
-    title, cause, _ = problem_texts(code, facts.pop("path", None), facts, {})
+    title, cause, *_ = problem_texts(code, facts.pop("path", None), facts, {})
     return f"{title}: {cause}"
 
 

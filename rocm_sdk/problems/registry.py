@@ -14,6 +14,7 @@ class Fix(NamedTuple):
     system: str  # "Debian, Ubuntu"; "" for all others
     proof: "FixProof"  # whether a test runs it, or why none does
     text: str
+    is_command: bool  # the text is a command for a shell; otherwise it is a sentence
 
 
 class Entry(NamedTuple):
@@ -30,7 +31,7 @@ class Entry(NamedTuple):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """The fixes of the problem, on each system."""
-        return tuple(Fix(system=system, proof=proof, text=text) for system, proof, text in problem_fixes(self.code))
+        return tuple(map(Fix._make, problem_fixes(self.code)))
 
     @property
     def cause_has_facts(self) -> bool:

@@ -34,7 +34,7 @@ def tell_wrapped(text: str, start: str = "") -> None:
         tell(part)
 
 
-def tell_fix(fix: str, place: int = 2, label: str = "fix") -> None:
+def tell_fix(fix: str, is_command: bool, place: int = 2, label: str = "fix") -> None:
     """Write a fix to stdout, from a column on; a command stays one that can be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
@@ -42,7 +42,7 @@ def tell_fix(fix: str, place: int = 2, label: str = "fix") -> None:
 
     columns = width_of(sys.stdout)
     indent = " " * column_of(place, columns)
-    for part in wrapped_fix(f"{indent}{label}: ", harmless(fix), columns, f"{indent}  "):
+    for part in wrapped_fix(f"{indent}{label}: ", harmless(fix), columns, f"{indent}  ", is_command=is_command):
         tell(part)
 
 
@@ -57,22 +57,6 @@ def tell_row(first: str, text: str, paint: "tuple[Style, Style]" = (str, str)) -
 
     for line in row_lines(harmless(first), harmless(text), width_of(sys.stdout)):
         print("".join(painted(cell) for painted, cell in zip(paint, line) if cell), flush=True)  # noqa: B905
-
-
-class SaidFixes:
-    """The fixes that a report has said, each with the code of its problem."""
-
-    def __init__(self) -> None:
-        self._codes: dict[str, str] = {}
-
-    def of(self, code: str, fix: str | None) -> str | None:
-        """Return the fix of a problem, or in its place whose it is if it was said; None if there is none."""
-        if fix is None:
-            return None
-        if (said_for := self._codes.get(fix)) is not None:
-            return f"See the fix of {said_for} above"
-        self._codes[fix] = code
-        return fix
 
 
 def tell_table(headings: "Sequence[str]", rows: "Iterable[Sequence[str]]", numbers: "Container[str]") -> None:
@@ -229,13 +213,14 @@ def complain_fix(fix: str) -> None:
     """Write to stderr what to do; a command stays one that can be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
-    from .style import width_of, wrapped, wrapped_fix
+    from .style import width_of, wrapped_fix
 
-    columns, text, start, indent = width_of(sys.stderr), harmless(fix), "  fix: ", " " * 4
+    text = harmless(fix)
     first = text.partition(" ")[0]
     is_command = first in _COMMANDS or "/" in first or "=" in first
-    lines = wrapped_fix(start, text, columns, indent) if is_command else wrapped(text, columns, indent, start)
-    print("\n".join(lines), file=sys.stderr)
+    print(
+        "\n".join(wrapped_fix("  fix: ", text, width_of(sys.stderr), " " * 4, is_command=is_command)), file=sys.stderr
+    )
 
 
 def end_without_output(error: OSError) -> int:

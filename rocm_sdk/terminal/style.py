@@ -6,7 +6,6 @@ NO_COLOR (https://no-color.org) turns colour off, FORCE_COLOR on.
 import os
 
 from rocm_sdk.base.given import given
-from rocm_sdk.base.value_text import is_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,12 +66,12 @@ def wrapped(text: str, width: int | None, indent: str = "", start: str = "") -> 
         yield from _broken(start, text.split(), width, indent)
 
 
-def wrapped_fix(label: str, fix: str, width: int | None, indent: str) -> "Iterator[str]":
-    """Yield the lines of a problem's fix behind a label, which can be pasted into a shell if they are a command.
+def wrapped_fix(label: str, fix: str, width: int | None, indent: str, *, is_command: bool) -> "Iterator[str]":
+    """Yield the lines of a fix behind a label, which can be pasted into a shell if they are a command.
 
     The shell sees one command in them, and its remark behind `#`.
     """
-    if width is None or len(label) + len(fix) <= width or is_words(fix):
+    if width is None or len(label) + len(fix) <= width or not is_command:
         yield from wrapped(fix, width, indent, label)
         return
     import re

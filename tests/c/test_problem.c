@@ -19,12 +19,14 @@ enum { TEXT_SIZE = 1024, NAME_SIZE = 64 };
 
 /* Texts of the last problem that was made. */
 static char title[TEXT_SIZE], cause[TEXT_SIZE], fix[TEXT_SIZE];
+static bool is_command; /* of the fix */
 
 static void keep(rsdk_problem *problem) {
     assert_non_null(problem);
     (void)snprintf(title, sizeof title, "%s", problem->title);
     (void)snprintf(cause, sizeof cause, "%s", problem->cause);
     (void)snprintf(fix, sizeof fix, "%s", problem->fix);
+    is_command = problem->is_command;
     rsdk_problem_free(problem);
 }
 
@@ -85,6 +87,7 @@ static void a_fix_of_which_a_part_is_words_is_a_sentence(void **state) {
     make_with(RSDK_E_PKG_025, "/s/~a", FACTS({"removal", "rm -r /s/~a"}, {"requirement", "a==1"}), &other);
     assert_string_equal(
         fix, "Put a==1 into /s again, as that directory was filled (by Nix, Spack or a copy) && rm -r /s/~a");
+    assert_false(is_command);
     make_with(RSDK_E_FILE_009, "/s/a", FACTS({"untried", "it is not known"}, {"requirement", "a==1"}), &other);
     assert_string_equal(fix,
                         "Remove /s/a if nobody needs it, then put a==1 into /s again, as that directory was filled "
@@ -93,6 +96,62 @@ static void a_fix_of_which_a_part_is_words_is_a_sentence(void **state) {
               FACTS({"aside", "mv /s/a /s/b"}, {"removal", "rm /s/b"}, {"requirement", "a==1"}), &other);
     assert_string_equal(fix, "Do in turn: mv /s/a /s/b && put a==1 into /s again, as that directory was filled "
                              "(by Nix, Spack or a copy) && rm /s/b");
+    assert_false(is_command);
+    make_with(RSDK_E_FILE_004, "/a", FACTS({"mode", "0000"}), NULL);
+    assert_true(is_command);
+    make_with(RSDK_E_FILE_001, NULL, NULL, 0, NULL); /* the page of the code */
+    assert_true(is_command);
+}
+
+/* What brought the package, where the installer does not take its requirement. */
+static void a_package_comes_from_where_it_came(void **state) {
+    static const rsdk_fact facts[] = {
+        {"distribution", "a"}, {"version", "1"}, {"requirement", "a==1"}, {"selector", "rocm==1"}};
+    const rsdk_installation pip = {.installer = "pip", .python = "/p", .source = ""};
+    rsdk_installation from = pip;
+    from.tree = "'/my tree'";
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps '/my tree'");
+    from = pip;
+    from.address = "https://host/a.whl#x";
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps 'a @ https://host/a.whl#x'");
+    from = pip;
+    from.source = "--find-links /w";
+    from.packages = "a==1 b==1";
+    make_with(RSDK_E_PKG_002, NULL, facts, 3, &from);
+    assert_string_equal(fix, "/p -m pip install --no-deps --find-links /w a==1 b==1");
+    make_with(RSDK_E_PKG_013, NULL, facts, 4, &from); /* to build the selector takes more than the directory has */
+    assert_non_null(strstr(fix, "--no-deps --find-links /w a==1"));
+    assert_null(strstr(fix, "rocm==1"));
+}
+
+static void a_closure_is_made_again(void **state) {
+    static const rsdk_fact facts[] = {{"distribution", "a"}, {"version", "1"}, {"requirement", "a==1"}};
+    static const char *const closures[] = {
+        "rocm-sdk-build closure --for x --output closure",
+        "rocm-sdk-build closure --for x --form wheels --output closure",
+        "rocm-sdk-build closure --for x --form squashfs --output closure",
+        "rocm-sdk-build closure --trace --output closure -- x --form wheels --output closure",
+    };
+    rsdk_installation from = {.installer = "pip", .python = "/p", .source = "", .note = "it is root's"};
+    from.closure = closures[0];
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps a==1 && rocm-sdk-build closure --for x "
+                             "--output closure  # it is root's");
+    from.closure = closures[1];
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps a==1 && rocm-sdk-build closure --for x "
+                             "--form wheels --output closure && /p -m pip install --force-reinstall --no-deps "
+                             "--no-index --find-links closure a==1  # it is root's");
+    from.note = NULL;
+    from.closure = closures[2];
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    assert_string_equal(fix, closures[2]);
+    from.closure = closures[3];
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps a==1 && rocm-sdk-build closure --trace "
+                             "--output closure -- x --form wheels --output closure");
 }
 
 /* ---- indexes ---- */
@@ -411,6 +470,8 @@ int main(void) {
         cmocka_unit_test(the_first_fix_counts_whose_facts_are_known),
         cmocka_unit_test(a_fix_that_cannot_be_filled_in_is_not_printed),
         cmocka_unit_test(a_fix_of_which_a_part_is_words_is_a_sentence),
+        cmocka_unit_test(a_package_comes_from_where_it_came),
+        cmocka_unit_test(a_closure_is_made_again),
         cmocka_unit_test(the_index_is_the_one_that_has_the_version),
         cmocka_unit_test(the_index_of_the_site_replaces_all),
         cmocka_unit_test(the_fix_of_this_system_comes_before_that_of_any),

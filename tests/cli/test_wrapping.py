@@ -59,9 +59,8 @@ def test_a_command_that_is_pasted(columns: int) -> None:
     command = (
         "printf '%s|' --index-url https://a.example/whl/gfx1151 'a directory/with  blanks' \"rocm[libraries]\" b\\ c"
     )
-    lines = list(
-        wrapped_fix("  fix: ", f"{command}  # for each of the packages that are damaged, ; exit 1", columns, " " * 4)
-    )
+    fix = f"{command}  # for each of the packages that are damaged, ; exit 1"
+    lines = list(wrapped_fix("  fix: ", fix, columns, " " * 4, is_command=True))
     assert len(lines) > 2
     assert lines[0].startswith("  fix: printf")
     typed = "\n".join(lines).removeprefix("  fix: ")
@@ -71,5 +70,6 @@ def test_a_command_that_is_pasted(columns: int) -> None:
 
 
 def test_what_is_done_by_hand() -> None:
-    lines = list(wrapped_fix("  fix: ", "Look into the log of the kernel: dmesg", 30, " " * 4))
+    fix = "Look into the log of the kernel: dmesg"
+    lines = list(wrapped_fix("  fix: ", fix, 30, " " * 4, is_command=False))
     assert lines == ["  fix: Look into the log of", "    the kernel: dmesg"]

@@ -52,7 +52,7 @@ def test_what_it_says(sdk: Site, reports: Path) -> None:
     document = report_of(
         sdk, reports, SLURMD_NODENAME="node7", SLURM_PROCID="12", SLURM_NTASKS="16", TOKEN="secret", ROCM_TOKEN=""
     )
-    assert (document["schema"], document["of"], document["version"]) == (2, "rank", "7.10.0")
+    assert (document["schema"], document["of"], document["version"]) == (3, "rank", "7.10.0")
     node = document["node"]
     assert (node["host"], node["name"], node["task"], node["tasks"]) == (HOST, "node7", "12", "16")
     assert (node["kernel"], node["environment"]["PYTHONPATH"]) == (os.uname().release, str(sdk.path))

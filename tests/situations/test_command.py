@@ -157,7 +157,7 @@ def test_json(sdk: Site) -> None:
     path = break_library(sdk)
     document = run_test(sdk.path, "--only", "files").document
     keys = {"schema", "version", "site", "chosen_by", "distributions", "interrupted", "subjects", "problems", "node"}
-    assert (set(document), document["schema"]) == (keys, 2)
+    assert (set(document), document["schema"]) == (keys, 3)
     assert document["distributions"] == {"rocm-sdk-core": "7.10.0", "rocm-sdk-libraries": "7.10.0"}
     (subject,) = document["subjects"]
     assert set(subject) == {"subject", "count", "unit", "failed", "seconds", "not_tried"}

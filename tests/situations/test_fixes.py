@@ -21,7 +21,6 @@ from sample_machine import Machine
 from sample_site import LIBRARIES, compile_library
 from sdk_environment import Environment, served
 
-from rocm_sdk.base.value_text import is_words
 from rocm_sdk.installed.record import row_of
 from rocm_sdk.problems import ENTRIES, problem
 
@@ -212,24 +211,8 @@ def test_an_archive_of_kernels_that_is_missing(environment: Environment) -> None
 # ---- their form
 
 
-@pytest.mark.parametrize(
-    ("fix", "is_sentence"),
-    [
-        ("Install rocm==7 again", True),
-        ("rm -r /Site", False),
-        ("GLIBC_TUNABLES=glibc.rtld.execstack=2 python", False),
-        ("'/Sites/python' -m pip", False),
-        ("X", False),
-        ("", False),
-    ],
-    ids=["words", "rm", "a variable", "quoted", "a letter", "empty"],
-)
-def test_a_sentence_is_told_from_a_command(fix: str, *, is_sentence: bool) -> None:
-    assert is_words(fix) == is_sentence
-
-
 def test_a_shell_takes_each_command() -> None:
-    lines = {fix.text for entry in ENTRIES.values() for fix in entry.fixes if not is_words(fix.text)}
+    lines = {fix.text for entry in ENTRIES.values() for fix in entry.fixes if fix.is_command}
     for line in lines:
         done = completed(["bash", "-n", "-c", line])
         assert done.returncode == 0, f"{line}\n{done.stderr}"

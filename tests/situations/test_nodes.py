@@ -70,7 +70,7 @@ def test_nodes_that_differ(document: Document, tmp_path: Path) -> None:
     put(document, tmp_path / "node4.json", "node4", version="7.9.0")
     (tmp_path / "cut.json").write_text((tmp_path / "node1.json").read_text()[:200])
     (tmp_path / "empty.json").touch()
-    (tmp_path / "foreign.json").write_text('{"schema": 2}')
+    (tmp_path / "foreign.json").write_text('{"schema": 3}')
     (tmp_path / "notes.txt").write_text("not a report")
     status, lines = merged(tmp_path, "--expect", "node[1-5]")
     assert (status, lines[:3]) == (1, ["4 reports in 2 groups of equal outcome", "", "1 node: node4"])
@@ -138,8 +138,8 @@ def test_the_firmware_of_gpus(sdk: Site, tmp_path: Path) -> None:
 HOSTILE = {
     "a list": "[1, 2]",
     "deep": "[" * 100_000,
-    "problems of another kind": '{"schema": 2, "problems": [1], "node": {"name": "x"}}',
-    "no node": '{"schema": 2, "problems": []}',
+    "problems of another kind": '{"schema": 3, "problems": [1], "node": {"name": "x"}}',
+    "no node": '{"schema": 3, "problems": []}',
     "another schema": '{"schema": 3, "problems": [], "node": {"name": "x"}}',
     "no text": "\xff\xfe",
 }

@@ -35,6 +35,11 @@ typedef struct rsdk_installation {
     const char *source;      /* the packages' source, as options of the installer: "--find-links /wheels"; "": the
                                 installer's own configuration says it; NULL: AMD's index that serves the version */
     const char *note;        /* a fact to know before running the command: "/usr/lib/python3 belongs to root" */
+    const char *packages;    /* words that install from `source` what an exact requirement of the selector would bring:
+                                "/wheels/a.whl /wheels/b.whl"; NULL: the installer takes the requirement itself */
+    const char *tree;        /* words that install the package from its source tree; NULL: it came from none */
+    const char *address;     /* the address of the package's wheel: "https://host/a.whl"; NULL: it came from none */
+    const char *closure;     /* the command that made the package as a closure: "rocm-sdk-build closure ..."; NULL */
 } rsdk_installation;
 
 /* All texts are one line; they live as long as the problem. */
@@ -48,6 +53,7 @@ typedef struct rsdk_problem {
     const char *path;       /* the file or directory concerned, or a variable; NULL: none */
     const rsdk_fact *facts; /* the values that the texts name */
     size_t fact_count;
+    bool is_command; /* the fix is a command for a shell; false for a sentence, and without a fix */
 } rsdk_problem;
 
 /* Make the problem that an error means. `sdk` (NULL: none is open) tells which file belongs to which package and, if

@@ -5,7 +5,6 @@ The module imports next to nothing: `rocm-sdk gpus` asks, too.
 
 import os
 
-from rocm_sdk.base.value_text import is_words
 from rocm_sdk.problems.cause_table import (
     ANY,
     BELOW,
@@ -54,7 +53,7 @@ def _with_updates(cause: "Problem", problems: "Sequence[Problem]") -> "Problem":
     updates = dict.fromkeys(found.fix for found in links if "update" in found.facts and found.fix is not None)
     if any("leads" in found.facts and _follows(found, cause) for found in problems):
         updates["rocm-sdk init"] = None  # links to a package that is installed again
-    if cause.fix is None or is_words(cause.fix):
+    if cause.fix is None or not cause.is_command:
         return cause
     return cause._replace(fix=" && ".join((cause.fix, *updates)))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from rocm_sdk.base.value_text import is_words, one_line, quoted_for_shell
+from rocm_sdk.base.value_text import one_line, quoted_for_shell
 from rocm_sdk.doctor.file_faults import ASIDE
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.shared_objects import library_name
@@ -68,7 +68,7 @@ def _with_second_names(problems: Sequence[Problem]) -> list[Problem]:
             own.setdefault(f" {found.facts.get('distribution')}", []).append(found.facts["aside"])
     kept = []
     for found in problems:
-        fix = "" if found.fix is None or is_words(found.fix) else found.fix
+        fix = found.fix or "" if found.is_command else ""
         lines = [line for name, each in own.items() if name in fix for line in each]
         kept.append(found._replace(fix=" && ".join([*lines, fix])) if lines else found)
     return kept

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import groupby, takewhile
 from typing import NamedTuple
 
-from rocm_sdk.base.value_text import is_words, one_line, size_text
+from rocm_sdk.base.value_text import one_line, size_text
 from rocm_sdk.doctor.recorder import Options
 from rocm_sdk.doctor.second_run import Wanted
 from rocm_sdk.installed.view import Installed
@@ -115,7 +115,7 @@ def _without_command(found: Problem) -> Problem:
 
     The page says what else there is to do.
     """
-    return found._replace(fix=f"rocm-sdk explain {found.code}")
+    return found._replace(fix=f"rocm-sdk explain {found.code}", is_command=True)
 
 
 def _harm(before: Tested, after: Tested) -> str | None:
@@ -167,7 +167,7 @@ class Proof:
 
     def tried(self, found: Problem) -> Problem:
         """Return the problem, with the result of trying its fix; as it is if there is no fix, or words."""
-        if found.fix is None or is_words(found.fix):
+        if found.fix is None or not found.is_command:
             return found
         outcome, is_loss = self._outcome(found, found.fix)
         told = found._replace(tried=one_line(outcome))

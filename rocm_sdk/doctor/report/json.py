@@ -9,7 +9,7 @@ from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem
 
-SCHEMA = 2  # of the JSON document; incremented when the meaning of a field changes
+SCHEMA = 3  # of the JSON document; incremented when the meaning of a field changes
 
 
 def as_document(

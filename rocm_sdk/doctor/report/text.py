@@ -8,8 +8,7 @@ from typing import NamedTuple
 from rocm_sdk.base.value_text import counted, harmless, one_line
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.view import Installed
-from rocm_sdk.problems import Problem
-from rocm_sdk.terminal.output import SaidFixes
+from rocm_sdk.problems import Problem, SaidFixes
 from rocm_sdk.terminal.style import wrapped, wrapped_fix
 
 _SHOWN = 6  # names that a problem breaks
@@ -96,13 +95,9 @@ def texts(
 ) -> Iterator[str]:
     """Yield each problem alone; a fix that several have is said once."""
     said = SaidFixes()
-
-    def fix_of(problem: Problem) -> str | None:
-        return said.of(problem.code, problem.fix)
-
     for each in found:
         if verbose or each.severity != "note":
-            yield problem_text(each, verbose=verbose, paints=paints, width=width, fix_of=fix_of)
+            yield problem_text(each, verbose=verbose, paints=paints, width=width, said=said)
 
 
 def whole(installation: Installed, recorders: Sequence[Recorder], found: Sequence[Problem], end: str) -> Iterator[str]:
@@ -120,9 +115,12 @@ def problem_text(
     verbose: bool = False,
     paints: Paints = PLAIN,
     width: int | None = None,
-    fix_of: Callable[[Problem], str | None] = lambda found: found.fix,
+    said: SaidFixes | None = None,
 ) -> str:
-    """Return a problem as text: its title, its cause if that is about this case, what it breaks, its fix."""
+    """Return a problem as text: its title, its cause if that is about this case, what it breaks, its fix.
+
+    `said` are the fixes that a report has said already.
+    """
     paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
     lines = list(wrapped(found.title, width, " " * 2, f"{found.code}  "))
     lines[0] = lines[0].replace(found.code, paint(found.code), 1)
@@ -131,14 +129,14 @@ def problem_text(
         parts.append(("cause", found.cause))
     if found.breaks:
         parts.append(("breaks", breaks_text(found.breaks, verbose=verbose, width=width)))
-    if (fix := fix_of(found)) is not None:
+    fix, is_command = (said or SaidFixes()).of(found) or (None, False)
+    if fix is not None:
         parts.append(("fix", fix))
     if found.tried is not None:
         parts.append(("tried", found.tried))
-    for label, said in parts:
+    for label, text in parts:
         start = f"  {label:<{_LABEL}}"
-        broken = wrapped_fix(start, said, width, _INDENT) if label == "fix" else wrapped(said, width, _INDENT, start)
-        first, *rest = broken
+        first, *rest = wrapped_fix(start, text, width, _INDENT, is_command=is_command and label == "fix")
         lines += [first.replace(label, paints.faint(label), 1), *rest]
     return "\n".join(lines)
 
