@@ -55,7 +55,8 @@ static int make_descriptor(const rsdk_elf_stub *stub, const char *name) {
     rsdk_load_lock_begin_iteration();
     (void)dl_iterate_phdr(raise_to_free_number, &free_number);
     rsdk_load_lock_end_iteration();
-    int descriptor = rsdk_new_file_write_all(first, stub->bytes, stub->size) ? fcntl(first, F_DUPFD_CLOEXEC, free_number) : -1;
+    int descriptor =
+        rsdk_new_file_write_all(first, stub->bytes, stub->size) ? fcntl(first, F_DUPFD_CLOEXEC, free_number) : -1;
     int reason = errno;
     (void)close(first);
     errno = reason;

@@ -178,23 +178,28 @@ static rsdk_status read_fitting(rsdk_inventory *inventory, const rsdk_override *
                      soname != NULL ? soname : "missing", wish->entry->shortname, wish->entry->so_pattern);
 }
 
+static rsdk_status read_override(rsdk_inventory *inventory, const rsdk_override *wish, rsdk_overriding_file *override,
+                                 rsdk_error *error) {
+    rsdk_error reason = RSDK_ERROR_INIT;
+    override->entry = wish->entry;
+    rsdk_status status = read_fitting(inventory, wish, &override->file, &reason);
+    if (status != RSDK_OK) {
+        status =
+            status == RSDK_NO_MEMORY
+                ? rsdk_fail_no_memory(error)
+                : rsdk_fail_as(error, reason.status, RSDK_E_ENV_008, wish->path,
+                               RSDK_FACTS({"variable", wish->source}, {"expected", "the absolute path of a library"}),
+                               "%s: %s", wish->source, rsdk_error_message(&reason));
+    }
+    rsdk_error_clear(&reason);
+    return status;
+}
+
 static rsdk_status need_overrides(rsdk_inventory *inventory, rsdk_error *error) {
     const rsdk_sdk *sdk = inventory->sdk;
     for (size_t i = 0; !inventory->has_overrides && i < sdk->overrides.count; i++) {
         rsdk_overriding_file override = {0};
-        const rsdk_override *wish = &sdk->overrides.items[i];
-        rsdk_error reason = RSDK_ERROR_INIT;
-        override.entry = wish->entry;
-        rsdk_status status = read_fitting(inventory, wish, &override.file, &reason);
-        if (status != RSDK_OK) {
-            status = status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error)
-                                              : rsdk_fail_as(error, reason.status, RSDK_E_ENV_008, wish->path,
-                                                             RSDK_FACTS({"variable", wish->source},
-                                                                        {"expected", "the absolute path of a library"}),
-                                                             "%s: %s", wish->source, rsdk_error_message(&reason));
-        }
-        rsdk_error_clear(&reason);
-        RSDK_TRY(status);
+        RSDK_TRY(read_override(inventory, &sdk->overrides.items[i], &override, error));
         RSDK_APPEND(inventory->arena, &inventory->overrides, override, error);
     }
     inventory->has_overrides = true;

@@ -139,18 +139,15 @@ static rsdk_status take_places(rsdk_sdk *sdk, const rsdk_sdk_options *options, r
     }
     for (size_t i = 0; i < options->search_path_count; i++) {
         const char *entry = options->search_path[i];
-        const char *absolute = entry;
         if (entry[0] != '/' && working_directory == NULL) {
             char *current = getcwd(NULL, 0);
             working_directory = rsdk_arena_copy(&sdk->arena, current != NULL ? current : ".");
             free(current);
             RSDK_NEED(working_directory, error);
         }
-        if (entry[0] == '/') {
-            absolute = rsdk_arena_copy(&sdk->arena, entry);
-        } else {
-            absolute = entry[0] == '\0' ? working_directory : rsdk_path_join(&sdk->arena, working_directory, entry);
-        }
+        const char *absolute = entry[0] == '/'    ? rsdk_arena_copy(&sdk->arena, entry)
+                               : entry[0] == '\0' ? working_directory
+                                                  : rsdk_path_join(&sdk->arena, working_directory, entry);
         RSDK_NEED(absolute, error);
         RSDK_APPEND(&sdk->arena, &sdk->search_path, absolute, error);
     }
