@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import zlib
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from rocm_sdk.base.files import chunks_of
 from rocm_sdk.installed.distributions import Distribution, normalised
@@ -141,27 +141,13 @@ def _fault_of_link(path: str, entry: Entry, linker: FileLinker) -> tuple[str, Ne
     return f"belongs to a package that is not installed ({entry.target})", "install"
 
 
-class _Checksum(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-    def hexdigest(self) -> str: ...
-
-
-class _Crc32:
-    def __init__(self) -> None:
-        self._value = 0
-
-    def update(self, data: bytes, /) -> None:
-        self._value = zlib.crc32(data, self._value)
-
-    def hexdigest(self) -> str:
-        return f"{self._value:08x}"
-
-
 def _checksum(path: str, like: str) -> str:
     """Return the checksum of a file, of the same kind as `like`."""
-    kind = like.partition(":")[0]
-    checksum: _Checksum = _Crc32() if kind == "crc32" else hashlib.sha256()
+    kind, crc, digest = like.partition(":")[0], 0, hashlib.sha256()
     with open(path, "rb") as file:
         for data in chunks_of(file):
-            checksum.update(data)
-    return f"{kind}:{checksum.hexdigest()}"
+            if kind == "crc32":
+                crc = zlib.crc32(data, crc)
+            else:
+                digest.update(data)
+    return f"crc32:{crc:08x}" if kind == "crc32" else f"{kind}:{digest.hexdigest()}"

@@ -5,6 +5,7 @@ The tree has their needs and the names that they open, with the libraries of the
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 import rocm_sdk
@@ -25,10 +26,14 @@ from rocm_sdk.terminal.progress import with_progress
 from .plan_tree import Branch, File, FileStep, Tree, file_at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocm_sdk._native import HostFile, HostNeed, Unfound
     from rocm_sdk.fit.verdicts.names_to_open import Opening
     from rocm_sdk.fit.verdicts.opened_names import OpenedName
     from rocm_sdk.fit.verdicts.subject import Subject
+
+    _Below = Callable[[frozenset[str]], tuple[str, ...]]
 
 _BESIDE = ("bundled", "RPATH")  # places of libraries that the package brings itself
 _WITH_IT = (*_BESIDE, "SDK")  # places of libraries that come in with a file
@@ -40,7 +45,7 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
     Files are read and not loaded. Raises RocmSdkError for a word that stands for nothing.
     """
     against = against_of(Question((), current()))
-    below = _Below()
+    below = cache(_brought)  # the loader is asked once for each set of needed libraries
     branches, missing = list(tree.branches), dict.fromkeys(tree.missing)
     seen = set(tree.files)
     all_usable = True
@@ -75,36 +80,18 @@ def with_files(tree: Tree, words: list[str]) -> tuple[Tree, bool]:
     return Tree(tuple(branches), tuple(missing)), all_usable
 
 
-class _Below:
-    """The files that needed libraries bring into a process.
-
-    The loader is asked once for each set of needed libraries.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[frozenset[str], tuple[str, ...]] = {}
-
-    def __call__(self, needs: frozenset[str]) -> tuple[str, ...]:
-        """Return paths of the SDK, the given ones first."""
-        if not needs:
-            return ()
-        if needs not in self._known:
-            self._known[needs] = tuple(dict.fromkeys(_planned(sorted(needs))))
-        return self._known[needs]
-
-
-def _planned(paths: list[str]) -> Iterator[str]:
-    yield from paths
-    for step in rocm_sdk.load_plan(files=paths, new_process=True).steps:
-        yield step.path
-        yield from step.members
+def _brought(needs: frozenset[str]) -> tuple[str, ...]:
+    """Return the files of the SDK that needed libraries bring into a process, the libraries first."""
+    paths = sorted(needs)
+    steps = rocm_sdk.load_plan(files=paths, new_process=True).steps if paths else ()
+    return tuple(dict.fromkeys((*paths, *(path for step in steps for path in (step.path, *step.members)))))
 
 
 def _branches(  # noqa: PLR0917
     subject: "Subject",
     files: "Iterable[HostFile]",
     opens: "Opening",
-    below: _Below,
+    below: "_Below",
     seen: set[str],
     without: "dict[str, OpenedName]",
 ) -> Iterator[Branch]:
@@ -147,7 +134,7 @@ def _opens(word: str, opens: "Opening") -> str:
     return f"{word} opens" if opens.is_certain else f"{word} may open"
 
 
-def _opened(reason: str, path: str, below: _Below, seen: set[str]) -> Branch:
+def _opened(reason: str, path: str, below: "_Below", seen: set[str]) -> Branch:
     """Return a library of the SDK that no DT_NEEDED entry names, with the files that no branch before it brings."""
     site = current().site
     facts = inspect_library(path)

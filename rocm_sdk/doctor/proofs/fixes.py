@@ -14,7 +14,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, takewhile
-from typing import NamedTuple
 
 from rocm_sdk.base.value_text import one_line, size_text
 from rocm_sdk.doctor.recorder import Options
@@ -49,15 +48,11 @@ def with_tried_changes(installation: Installed, found: Sequence[Problem], option
     return [changes.tried(each) if each.fix is not None and each.fix.startswith(_OF_NAMES) else each for each in found]
 
 
-class _Change(NamedTuple):
-    """The commands at the beginning of a fix that change names."""
+def _change_of(fix: str) -> tuple[str, bool]:
+    """Return the commands at the beginning of a fix that change names, as a line, and whether nothing follows.
 
-    line: str  # of a shell
-    is_all: bool  # nothing follows
-
-
-def _change_of(fix: str) -> _Change:
-    """Return the change at the beginning of a fix. Raise RefusedError for a line that has more than plain commands."""
+    Raises RefusedError for a line that has more than plain commands.
+    """
     words = shlex.shlex(fix, posix=True, punctuation_chars="&")
     words.whitespace_split = True
     try:
@@ -65,7 +60,7 @@ def _change_of(fix: str) -> _Change:
     except ValueError as error:
         raise RefusedError(f"its line cannot be read: {error}") from error
     commands = list(takewhile(lambda part: f"{part[0]} " in _OF_NAMES, parts))
-    return _Change(" && ".join(shlex.join(each) for each in commands), len(commands) == len(parts))
+    return " && ".join(shlex.join(each) for each in commands), len(commands) == len(parts)
 
 
 class _Changes:
@@ -79,20 +74,20 @@ class _Changes:
     def tried(self, found: Problem) -> Problem:
         deed, state = ("moving", "after it") if str(found.fix).startswith("mv ") else ("removing", "without it")
         try:
-            change = _change_of(str(found.fix))
-            before, after = self._before, self._overlay.tested(change.line)
+            line, is_all = _change_of(str(found.fix))
+            before, after = self._before, self._overlay.tested(line)
         except RefusedError as error:
             if found.facts.get("aside") is not None:
                 return found._replace(tried=one_line(f"not tried: {error}"))
             return self._without_deletion(found, f"{deed} it was not tried: {error}")
         except FailedError as error:
             return self._without_deletion(found, f"{deed} it fails here: {error}")
-        harm = _harm(before, after) if change.is_all else _loss(before, after)
+        harm = _harm(before, after) if is_all else _loss(before, after)
         if harm is not None:
             safe = self._without_deletion(found, f"in a copy {state}, {harm}")
             is_loss = _loss(before, after) is not None
             return _without_command(safe) if is_loss and safe.fix == found.fix else safe
-        told = _success(before, after) if change.is_all else f"{state}, {_loaded(before, after)}; no more was tried"
+        told = _success(before, after) if is_all else f"{state}, {_loaded(before, after)}; no more was tried"
         return found._replace(tried=f"in a copy: {told}")
 
     @cached_property

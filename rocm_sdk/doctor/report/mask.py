@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from collections.abc import Callable
 
 from rocm_sdk import _native
 
@@ -20,8 +21,11 @@ def reported_environment() -> dict[str, str | None]:
     }
 
 
-def make_mask() -> Mask:
-    """Return a mask of the home directory ($HOME and the system's entry), the user and the host."""
+def make_mask() -> Callable[[str], str]:
+    """Return a function that masks the home directory ($HOME and the system's entry), the user and the host in a text.
+
+    Whole words are replaced, the longest first.
+    """
     words = {os.path.expanduser("~"): "HOME", os.environ.get("USER", ""): "USER", os.environ.get("LOGNAME", ""): "USER"}
     try:
         user = pwd.getpwuid(os.getuid())
@@ -30,17 +34,7 @@ def make_mask() -> Mask:
         pass
     host = os.uname().nodename
     words |= {host: "HOST", host.partition(".")[0]: "HOST"}
-    return Mask({word: f"<{name}>" for word, name in words.items() if word not in _NOT_MASKED})
-
-
-class Mask:
-    """The replacement of words in texts, by the dictionary."""
-
-    def __init__(self, words: dict[str, str]) -> None:
-        self._words = words
-        longest_first = sorted(words, key=len, reverse=True)
-        self._pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest_first))
-
-    def __call__(self, text: str) -> str:
-        """Return a text in which the whole words of the dictionary are replaced, the longest first."""
-        return self._pattern.sub(lambda match: self._words[match[0]], text) if self._words else text
+    masked = {word: f"<{name}>" for word, name in words.items() if word not in _NOT_MASKED}
+    longest_first = sorted(masked, key=len, reverse=True)
+    pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest_first))
+    return lambda text: pattern.sub(lambda match: masked[match[0]], text) if masked else text
