@@ -216,7 +216,7 @@ static bool names_packages(const composer *c, const char *name) {
         return value_named(c, "requirement") != NULL;
     }
     return strcmp(name, "requirement") == 0 && value_named(c, "selector") == NULL && in->closure == NULL &&
-           in->tree == NULL && in->packages != NULL;
+           in->tree == NULL && in->packages != NULL && in->packages[0] != '\0';
 }
 
 /* Add what an installer takes in a fix in place of a requirement or a selector; return false where it takes that. */

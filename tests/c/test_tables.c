@@ -271,8 +271,10 @@ static void a_page_has_words_for_every_fact(void **state) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     for (unsigned code = RSDK_NO_CODE + 1; code < RSDK_CODE_COUNT; code++) {
         for (size_t i = 0; i < RSDK_FIX_LIMIT && rsdk_code_table[code].fixes[i].text != NULL; i++) {
+            const rsdk_fix_row *fix = &rsdk_code_table[code].fixes[i];
             const char *words = NULL;
-            assert_int_equal(rsdk_problem_fix_in_words(&rsdk_code_table[code].fixes[i], &arena, &words), RSDK_OK);
+            bool is_command = false;
+            assert_int_equal(rsdk_problem_fix_in_words(fix, &arena, &words, &is_command), RSDK_OK);
             assert_text(words, rsdk_code_table[code].name, "a fix in words");
             assert_null(strchr(words, '{'));
         }

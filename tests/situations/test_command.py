@@ -162,7 +162,7 @@ def test_json(sdk: Site) -> None:
     (subject,) = document["subjects"]
     assert set(subject) == {"subject", "count", "unit", "failed", "seconds", "not_tried"}
     (found,) = document["problems"]
-    assert set(found) == {"code", "severity", "title", "cause", "fix", "path", "facts", "breaks", "tried"}
+    assert set(found) == {"code", "severity", "title", "cause", "fix", "path", "facts", "breaks", "tried", "is_command"}
     assert (found["code"], found["severity"], found["path"]) == ("E-FILE-002", "error", str(path))
 
 

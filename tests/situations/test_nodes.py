@@ -140,7 +140,7 @@ HOSTILE = {
     "deep": "[" * 100_000,
     "problems of another kind": '{"schema": 3, "problems": [1], "node": {"name": "x"}}',
     "no node": '{"schema": 3, "problems": []}',
-    "another schema": '{"schema": 3, "problems": [], "node": {"name": "x"}}',
+    "another schema": '{"schema": 2, "problems": [], "node": {"name": "x"}}',
     "no text": "\xff\xfe",
 }
 

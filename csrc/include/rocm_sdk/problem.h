@@ -36,7 +36,7 @@ typedef struct rsdk_installation {
                                 installer's own configuration says it; NULL: AMD's index that serves the version */
     const char *note;        /* a fact to know before running the command: "/usr/lib/python3 belongs to root" */
     const char *packages;    /* words that install from `source` what an exact requirement of the selector would bring:
-                                "/wheels/a.whl /wheels/b.whl"; NULL: the installer takes the requirement itself */
+                                "/wheels/a.whl /wheels/b.whl"; NULL or "": the installer takes the requirement itself */
     const char *tree;        /* words that install the package from its source tree; NULL: it came from none */
     const char *address;     /* the address of the package's wheel: "https://host/a.whl"; NULL: it came from none */
     const char *closure;     /* the command that made the package as a closure: "rocm-sdk-build closure ..."; NULL */
