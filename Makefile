@@ -393,10 +393,10 @@ $(OUT)/chosen: always
 	@mkdir -p $(@D)
 	@test "$$(cat $@ 2>/dev/null)" = "$$CHOSEN" || printf '%s\n' "$$CHOSEN" >$@
 
-$(OUT)/%.shared.o: %.c csrc/install/exported.h Makefile $(OUT)/chosen
+$(OUT)/%.shared.o: %.c csrc/base/exported.h Makefile $(OUT)/chosen
 	@mkdir -p $(@D)
 	@echo '$(VARIANT), shared: $<'
-	@$(CC) $(CFLAGS_C) -include csrc/install/exported.h -MMD -MP -c $< -o $@
+	@$(CC) $(CFLAGS_C) -include csrc/base/exported.h -MMD -MP -c $< -o $@
 
 $(OUT)/%.o: %.c Makefile $(OUT)/chosen
 	@mkdir -p $(@D)

@@ -202,6 +202,20 @@ PyDoc_STRVAR(packages_doc,
 
 RSDK_TABLE_METHOD(packages, build_package_row, NULL, RSDK_PACKAGE_COUNT)
 
+static PyObject *build_place(const rsdk_module_state *state, const void *table, size_t index) {
+    (void)state;
+    const rsdk_library_place *row = (const rsdk_library_place *)table + index;
+    return Py_BuildValue("(sz)", row->path, row->private_root);
+}
+
+PyDoc_STRVAR(
+    library_places_doc,
+    "library_places()\n--\n\n"
+    "The directories of libraries in a package of the SDK: tuples (directory, the directory with it that is for\n"
+    "the package's own, or None).");
+
+RSDK_TABLE_METHOD(library_places, build_place, rsdk_library_places, rsdk_library_place_count)
+
 PyMethodDef rsdk_sdk_methods[] = {
     {"dist_info", dist_info, METH_O, dist_info_doc},
     {"sdk_root", sdk_root, METH_NOARGS, sdk_root_doc},
@@ -211,5 +225,6 @@ PyMethodDef rsdk_sdk_methods[] = {
     {"package_directory", package_directory, METH_O, package_directory_doc},
     {"catalog", catalog, METH_VARARGS, catalog_doc},
     {"packages", packages, METH_NOARGS, packages_doc},
+    {"library_places", library_places, METH_NOARGS, library_places_doc},
     {NULL, NULL, 0, NULL},
 };

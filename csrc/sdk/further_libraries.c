@@ -13,8 +13,6 @@
 
 enum { DIRECTORY_LIMIT = 4096 };
 
-static const char *const private_places[] = {"lib/llvm", "lib/rocm_sysdeps"};
-
 typedef struct pending {
     const char *path, *package; /* the directory, and the package's */
     rsdk_package_id id;
@@ -22,10 +20,12 @@ typedef struct pending {
 
 typedef RSDK_LIST(pending) pending_list;
 
-static bool is_private(const pending *at) {
-    const char *below = rsdk_path_below(at->path, at->package);
-    for (size_t i = 0; below != NULL && i < sizeof private_places / sizeof *private_places; i++) {
-        if (strcmp(below, private_places[i]) == 0) {
+/* Return whether a directory, named by its path below the package's, is private or below a private one. */
+static bool is_private(const char *below) {
+    for (size_t i = 0; below != NULL && i < rsdk_library_place_count; i++) {
+        const char *root = rsdk_library_places[i].private_root;
+        const size_t length = root != NULL ? strlen(root) : 0;
+        if (length > 0 && strncmp(below, root, length) == 0 && (below[length] == '/' || below[length] == '\0')) {
             return true;
         }
     }
@@ -34,13 +34,8 @@ static bool is_private(const pending *at) {
 
 bool rsdk_library_is_searched(const char *path, bool is_for_files) {
     const char *below = NULL;
-    bool is_private = false;
     for (const char *next = strstr(path, "/_rocm"); next != NULL; next = strstr(next + 1, "/_rocm")) {
         below = strchr(next + 1, '/');
-    }
-    for (size_t i = 0; below != NULL && i < sizeof private_places / sizeof *private_places; i++) {
-        const size_t length = strlen(private_places[i]);
-        is_private = is_private || (strncmp(below + 1, private_places[i], length) == 0 && below[length + 1] == '/');
     }
     for (size_t i = 0; below != NULL && i < rsdk_library_place_count; i++) {
         const char *place = rsdk_library_places[i].path, *end = below + 1 + strlen(place);
@@ -48,7 +43,7 @@ bool rsdk_library_is_searched(const char *path, bool is_for_files) {
             return true;
         }
     }
-    return below == NULL || (is_for_files && !is_private);
+    return below == NULL || (is_for_files && !is_private(below + 1));
 }
 
 static bool is_directory(int stream, const struct dirent *entry) {
@@ -138,7 +133,7 @@ rsdk_status rsdk_further_libraries_find(rsdk_inventory *inventory, const char *n
         rsdk_status status = RSDK_OK;
         for (size_t i = 0; status == RSDK_OK && i < list.count; i++) {
             const pending at = list.items[i];
-            DIR *stream = is_private(&at) ? NULL : opendir(at.path);
+            DIR *stream = is_private(rsdk_path_below(at.path, at.package)) ? NULL : opendir(at.path);
             const struct dirent *entry = NULL;
             while (stream != NULL && status == RSDK_OK &&
                    (entry = readdir(stream)) != NULL) { /* no other thread has it */

@@ -14,13 +14,13 @@ const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT] = {
 };
 
 /* The directories of libraries in the order in which they are searched. Host libraries are copies of libraries that
- * systems have too. */
+ * systems have too; so are LLVM, libomp and libelf, which lie in private directories. */
 const rsdk_library_place rsdk_library_places[] = {
-    /* directory               holds host libraries */
-    {"lib",                    false},
-    {"lib/rocm_sysdeps/lib",   true},
-    {"lib/host-math/lib",      false},
-    {"lib/llvm/lib",           false},
+    /* directory               holds host libraries   private */
+    {"lib",                    false,                 NULL},
+    {"lib/rocm_sysdeps/lib",   true,                  "lib/rocm_sysdeps"},
+    {"lib/host-math/lib",      false,                 NULL},
+    {"lib/llvm/lib",           false,                 "lib/llvm"},
 };
 /* clang-format on */
 

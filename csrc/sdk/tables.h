@@ -48,6 +48,7 @@ const rsdk_leaving_library *rsdk_catalog_leaving(const rsdk_catalog_entry *entry
 typedef struct rsdk_library_place {
     const char *path;
     bool holds_host_libraries; /* the SDK's own copies: another copy in the process is not a conflict */
+    const char *private_root;  /* the directory with it that is for the package's own; NULL: for any program */
 } rsdk_library_place;
 
 extern const rsdk_library_place rsdk_library_places[];

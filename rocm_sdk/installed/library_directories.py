@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from rocm_sdk._native import library_places
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,9 +17,6 @@ if TYPE_CHECKING:
     from rocm_sdk._native import HostFile
 
     from .view import Installed
-
-_OPEN = ("lib", "lib/host-math/lib")  # places of libraries in a package
-_PRIVATE = ("lib/llvm", "lib/rocm_sysdeps")  # places of libraries that a system has too: LLVM, libomp, libelf
 
 
 def packages_of(installed: Installed) -> tuple[str, ...]:
@@ -37,7 +36,8 @@ def open_directories(packages: Iterable[str]) -> list[str]:
     """Return the directories in packages with libraries for any program."""
     from rocm_sdk.base.files import names_in
 
-    places = (f"{package}/{place}" for package in packages for place in _OPEN)
+    own = [place for place, private_root in library_places() if private_root is None]
+    places = (f"{package}/{place}" for package in packages for place in own)
     return [place for place in places if any(".so" in name for name in names_in(place))]
 
 
@@ -60,7 +60,8 @@ def further_libraries(installed: Installed, known: Iterable[str]) -> list[str]:
 
 def is_private(directory: str, package: str) -> bool:
     """Return whether a directory in a package has its own copies of libraries that a system has too."""
-    return f"{os.path.relpath(directory, package)}/".startswith(tuple(f"{place}/" for place in _PRIVATE))
+    below = f"{os.path.relpath(directory, package)}/"
+    return any(below.startswith(f"{root}/") for _, root in library_places() if root is not None)
 
 
 def shared_libraries(directories: Iterable[str]) -> tuple[str, ...]:
