@@ -14,7 +14,7 @@ import pytest
 from checked_packages import VERSION, check, path_of, problems, replaced, rewritten, the_problem
 from other_user import OtherUser
 
-from rocm_sdk_build.checking.listing import ELSEWHERE
+from rocm_sdk_build.checking.package_list import ELSEWHERE
 
 
 def test_one_is_cut(dist: Path) -> None:

@@ -23,7 +23,7 @@ from rocm_sdk_build.packages.assignment import LEFT_OUT, LeftOut, read_left_out
 
 from .comparison import compare
 from .installability import Installation, Opening
-from .listing import BESIDE, LOADER, list_packages
+from .package_list import BESIDE, LOADER, list_packages
 from .problems import Problem, Problems, again
 from .wheel_facts import WheelFacts, read_facts
 

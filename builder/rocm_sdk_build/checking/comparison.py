@@ -16,7 +16,7 @@ from rocm_sdk_build.output.index import fix_of_clash
 from rocm_sdk_build.output.package_files import PackageFile
 from rocm_sdk_build.packages.parts import expand, is_family
 
-from .listing import ELSEWHERE, LOADER
+from .package_list import ELSEWHERE, LOADER
 from .problems import Problems, again
 from .wheel_facts import WheelFacts
 

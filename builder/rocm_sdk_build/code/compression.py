@@ -1,4 +1,4 @@
-"""The reader of compressed streams, piece by piece: zlib of the standard library, zstd of Python 3.14 or its backport.
+"""Compressed streams, read and written piece by piece: zlib is Python's, zstd of Python 3.14 or its backport.
 
 A second thread hashes the pieces of large data, because hashing takes as long as decompressing.
 """
@@ -20,6 +20,7 @@ ZLIB, ZSTD = 0, 1  # numbers in compressed bundles
 _LIMIT = 1 << 20  # bytes of a decompressed piece, however much the data claims
 _WAITING = 4  # pieces that are not hashed yet
 _HASH_SIZE = 8
+_LEVEL = 3  # level of zstd, as clang takes it
 
 
 class _Codec(Protocol):
@@ -46,6 +47,21 @@ def decompressed(packed: Iterator[bytes], method: int, path: str) -> Iterator[by
         return _checked(_inflated(packed), path, zlib.error)
     module = zstd_module(path)
     return _checked(_unpacked(packed, module.ZstdDecompressor()), path, getattr(module, "ZstdError", OSError))
+
+
+def compressed(plain: Iterable[bytes], size: int, method: int, path: str) -> Iterator[bytes]:
+    """Yield `size` plain bytes, compressed as clang does it."""
+    if method == ZLIB:
+        compressor: Any = zlib.compressobj()
+    else:
+        module = zstd_module(path)
+        parameters = module.CompressionParameter
+        options = {parameters.compression_level: _LEVEL, parameters.enable_long_distance_matching: 1}
+        compressor = module.ZstdCompressor(options=options)
+        compressor.set_pledged_input_size(size)
+    for piece in plain:
+        yield compressor.compress(piece)
+    yield compressor.flush()
 
 
 def _checked(pieces: Iterator[bytes], path: str, kind: type[Exception]) -> Iterator[bytes]:

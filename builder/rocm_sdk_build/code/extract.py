@@ -15,7 +15,7 @@ from rocm_sdk_build.base.new_file import new_file
 from rocm_sdk_build.base.pieces import Piece
 
 from .bundles import Entry, read_bundle, read_code
-from .copying import write_pieces
+from .file_pieces import write_pieces
 from .scratch import Scratch
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from rocm_sdk.fit.code.note import NOTE_SECTION
 from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.base.pieces import Piece, write_all
 
-from .copying import write_pieces
 from .elf64 import SHT_NOBITS, Elf
+from .file_pieces import write_pieces
 from .header_room import edit_tags
 from .layout import Layout, lay_out
 from .new_bundles import NewBundle, place_in_row

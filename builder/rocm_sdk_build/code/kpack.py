@@ -19,10 +19,9 @@ from rocm_sdk.errors import RewriteError
 from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.base.pieces import Piece, write_all
 
-from .compressing import compressed
-from .compression import ZSTD
-from .copying import have_same_bytes, write_pieces
+from .compression import ZSTD, compressed
 from .elf64 import read_exactly
+from .file_pieces import have_same_bytes, write_pieces
 
 MAGIC = b"KPAK"
 _HEADER, _VERSION = struct.Struct("<4sIQ"), 1

@@ -14,10 +14,9 @@ from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk_build.base.pieces import Piece
 
 from .bundles import ENTRY, FIXED, HEADERS, MAGIC, NEWEST, Bundle, Entry
-from .compressing import compressed
-from .compression import bundle_hash
-from .copying import read_pieces
+from .compression import bundle_hash, compressed
 from .elf64 import align_up
+from .file_pieces import read_pieces
 from .scratch import Scratch
 
 if TYPE_CHECKING:

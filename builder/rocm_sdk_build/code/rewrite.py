@@ -23,8 +23,8 @@ from rocm_sdk_build.base.pieces import read_range
 
 from .bundles import Bundle, Entry, read_bundle, read_code
 from .choice import choose_images, choose_targets
-from .copying import copy_whole, write_pieces
 from .elf64 import ET_REL, read_elf
+from .file_pieces import copy_whole, write_pieces
 from .host_file import HostFile, Placed, addresses_of, read_host_file, write_host_file
 from .kpack import Archive, differs, is_archive, read_archive, write_archive
 from .new_bundles import NewBundle, Packing, build_compressed, build_plain, paired, place_in_row

@@ -14,8 +14,8 @@ from typing import BinaryIO
 from rocm_sdk import RewriteError
 from rocm_sdk_build.base.original_bytes import Rest, copy_range
 
-from .copying import clone
 from .elf64 import HEADER, PT_LOAD, SECTION, SEGMENT, SHT_NOBITS, Elf, read_elf
+from .file_pieces import clone
 from .wrappers import FAT
 
 

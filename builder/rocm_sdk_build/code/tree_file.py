@@ -13,7 +13,7 @@ from rocm_sdk_build.base.new_file import new_file
 
 from .bundles import read_code
 from .choice import choose_images
-from .copying import copy_whole
+from .file_pieces import copy_whole
 from .rewrite import NewCode, Rewritten, rewrite_input
 
 if TYPE_CHECKING:

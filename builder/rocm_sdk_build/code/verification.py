@@ -16,7 +16,6 @@ from rocm_sdk.fit.code.refusal import refusal
 from rocm_sdk.installed.readers import inspect_library
 
 from .bundles import Change
-from .copying import have_same_bytes
 from .elf64 import (
     ADDRESS_TAGS,
     DYNAMIC,
@@ -32,8 +31,9 @@ from .elf64 import (
     Section,
     read_elf,
 )
+from .file_pieces import have_same_bytes
 from .host_file import HostFile, read_host_file
-from .loading import load
+from .load_trial import load
 from .wrappers import FAT, SPLIT
 from .wrappers import SECTION_NAME as WRAPPERS
 
