@@ -1,6 +1,6 @@
 """The command `rocm-sdk`. Each subcommand has a file; a new one is a row in `commands.COMMANDS`.
 
-stdout has the result alone, for `$(...)`; everything else goes to stderr. The exit status is 0, 1 if there is no
+stdout has only the result, for `$(...)`; everything else goes to stderr. The exit status is 0, 1 if there is no
 result, 2 for wrong usage. A call imports only the module of its command, and argparse if the call is not a plain one.
 """
 
@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
         status = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except KeyboardInterrupt as interruption:
-        # The interruption says what it has left behind, if that is known.
+        # The exception says what was left behind, if that is known.
         print(f"rocm-sdk: interrupted{f': {interruption}' if interruption.args else ''}", file=sys.stderr)
         return 130
     except SystemExit as ended:  # of argparse
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         from rocm_sdk.terminal.output import complain, end_without_output, explained, flushed, is_of_output
 
-        # A long text is not kept for a second try. Errors of written files say the names of the files.
+        # A long text is not kept for a second try. Errors of other files name the files.
         is_of_text = error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
         if is_of_text or is_of_output(error):
             return end_without_output(error)
@@ -81,7 +81,7 @@ _shown: set[str] = set()
 
 
 def show_warning(message: str) -> None:
-    """Take the warnings of the package in place of the interpreter, whose form shows lines of Python code."""
+    """Show a warning of the package. The interpreter's own form would show lines of Python code."""
     from rocm_sdk.terminal.output import complain
 
     if message not in _shown:

@@ -1,4 +1,4 @@
-"""The values of options, as argparse's `type` takes them, and the words that name one that lacks.
+"""The values of options, as argparse's `type` takes them, and the fix that names a missing one.
 
 A plain call does not import argparse.
 """
@@ -44,7 +44,7 @@ def _seconds(text: str, least: float) -> float:
 
 
 def with_gpu(typed: "Sequence[str]") -> str:
-    """Return the fix: the command that was typed, with a GPU in the place of what was named. typed: its words."""
+    """Return the fix: the command that was typed (its words), with --gpu GPU instead of the GPUs that it named."""
     from rocm_sdk.base.value_text import quoted_for_shell
 
     behind = zip(["", *typed], typed, strict=False)  # each word with the one before it

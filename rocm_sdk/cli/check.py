@@ -1,4 +1,4 @@
-"""The command `rocm-sdk check`, which tells whether files load with the SDK and run on the GPUs.
+"""The command `rocm-sdk check`, which says whether files load with the SDK and run on the GPUs.
 
 The files are read and not loaded.
 """
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 EXAMPLE = "rocm-sdk check torch-2.12.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl --gpu gfx1100"
 DESCRIPTION = """\
 Say whether files load with the SDK and run on the GPUs. Files are read and not loaded, so you can ask before anything
-is installed. Without a name: the installed SDK, with what check-gpu prints. Exit status 0 where all works, 1 where
-something does not, 3 where it cannot be told, 2 for an unknown name."""
+is installed. Without a name: the installed SDK, with what check-gpu prints. Exit status 0 if everything works, 1 if
+something does not, 3 if no verdict is possible, 2 for an unknown name."""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _CANNOT_TELL = 3
@@ -91,7 +91,7 @@ def _print_sdk(verdict: "Verdict", gpus: list[str], products: list[str], options
             from rocm_sdk.base.value_text import counted
 
             count = sum(problem is not None for *_, problem in gpu_health())
-            if count:  # of which the verdict says nothing
+            if count:  # the verdict says nothing about these
                 tell(f"condition of the GPUs: {counted(count, 'problem')}, see: rocm-sdk gpus --health")
     else:
         from .arguments import with_gpu

@@ -1,4 +1,4 @@
-"""The command `rocm-sdk check-gpu`: the form of `check` that is about the GPU code of the installed libraries alone."""
+"""The command `rocm-sdk check-gpu`: the form of `check` that looks only at the GPU code of the installed libraries."""
 
 import sys
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
 DESCRIPTION = """\
-Check whether the installed libraries have code for a GPU, by the code in their files. Exit status 0 where each library
-that has GPU code runs on each GPU, 1 where one does not, or nothing could be checked."""
+Check whether the installed libraries have code for a GPU, by the code in their files. Exit status 0 if each library
+that has GPU code runs on each GPU, 1 if one does not, or if nothing could be checked."""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 
@@ -26,7 +26,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--unofficial",
         action="store_true",
-        help="also count code for other processors that runtimes with patches of distributions try",
+        help="also count code for other processors that runtimes with distributions' patches try",
     )
 
 

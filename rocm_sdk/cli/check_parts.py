@@ -23,8 +23,8 @@ def add_against(parser: "ArgumentParser", sdk: str) -> None:
         "--gpu",
         action="append",
         metavar="GPU",
-        help="targets or families, with commas, or `machine` (the default): the GPUs of this machine as ROCm presents"
-        " them. A target without features, as gfx90a, stands for a GPU in any mode",
+        help="targets or families, separated by commas, or `machine` (the default): the GPUs of this machine as ROCm"
+        " presents them. A target without features, such as gfx90a, stands for a GPU in any mode",
     )
     parser.add_argument("--sdk", metavar="DIR", help=sdk)
     parser.add_argument("--json", action="store_true", help="all facts, for programs")
@@ -38,7 +38,7 @@ def is_directory(name: str) -> bool:
         return True
     try:
         os.stat(name)
-        what = "is no directory"
+        what = "is not a directory"
     except FileNotFoundError:
         what = "there is no such directory"
     except OSError as error:
@@ -90,9 +90,9 @@ def print_code(verdict: "CodeVerdict", names: list[str], products: list[str]) ->
             False: "finds code for the exact target only: it is not patched",
             None: "could not be asked",
         }
-        tell_wrapped("best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly")
+        tell_wrapped("best effort: nobody promises that such kernels run; they may fail, hang or compute wrong results")
         tell_wrapped(f"the installed comgr {words[comgr_tries_other_processors()]}", "  ")
-        tell_wrapped("whether HIP and ROCr are patched cannot be told without a GPU", "  ")
+        tell_wrapped("without a GPU, it is not known whether HIP and ROCr are patched", "  ")
     for each in verdict.problems:
         tell_wrapped(f"{each.code}: {each.title}: {each.cause}")
         if (fix := fixes.of(each)) is not None:

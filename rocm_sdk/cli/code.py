@@ -69,9 +69,9 @@ def run(options: "Namespace") -> int:
 
 
 def _tell(code: "DeviceCode", name: str | None, *, is_first: bool) -> None:
-    """Tell the code of a file, and warn of code that is nearly too large.
+    """Print the code of a file, and warn of code that is nearly too large.
 
-    name: None for programs, which get it all at the end.
+    name: None for programs, which get everything at the end.
     """
     if name is not None:
         from rocm_sdk.base.value_text import size_text

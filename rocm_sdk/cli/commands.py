@@ -28,7 +28,7 @@ COMMANDS = {
     "version": "print the version of the installed SDK",
 }
 
-# Command of another tool -> what does it here.
+# Command of another tool -> the command that does the same here.
 OF_OTHER_TOOLS = {
     "activate": "env",
     "build": "rocm-sdk-build",
@@ -56,7 +56,7 @@ OF_OTHER_TOOLS = {
 
 # Subcommand -> the exit statuses that only this subcommand has, and their meanings.
 STATUSES = {
-    "check": {3: "it cannot be told"},
+    "check": {3: "no verdict is possible"},
     "run": {126: "the program cannot be started", 127: "there is no such program"},
 }
 

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-# Option -> its help. The program takes them in the place of a command.
+# Option -> its help. The program takes them instead of a command.
 OPTIONS = {
     "--cflags": "print the flags with which C and C++ find rocm_sdk/capsule.h, for a shell",
-    "--libs": "print the flags to link with, which are none: the capsule has the functions",
+    "--libs": "print the flags to link with: none, since the capsule has the functions",
 }
 
 

@@ -84,8 +84,8 @@ _WORDS = {
     ("test", "skip"): _subjects,
 }
 
-# Subcommand and argument -> the function of the preamble that offers values. The programs of `run` alone are asked of
-# the installation.
+# Subcommand and argument -> the function of the preamble that offers values. Only the programs of `run` come from the
+# installation.
 _FUNCTIONS = {
     ("run", "program"): "_rocm_sdk_programs",
     ("tree", "names"): "_rocm_sdk_libraries_and_files",

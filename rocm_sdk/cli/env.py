@@ -28,8 +28,8 @@ the development tree.
   HIP_DEVICE_LIB_PATH     the compiler's device libraries (bitcode), if the tree has them
   CMAKE_PREFIX_PATH, PKG_CONFIG_PATH, PATH
                           the tree's directory, before the present value
-  LDFLAGS                 -Wl,-rpath-link for the tree's libraries, before the present value: a linker finds what
-                          libraries need that are linked. CMake reads it when it configures a build for the first time
+  LDFLAGS                 -Wl,-rpath-link for the tree's libraries, before the present value: the linker then finds the
+                          dependencies of linked libraries. CMake reads it when it first configures a build
 
 A variable is omitted if this SDK has no directory for it. Variables that lead ROCm out of this SDK are removed, as
 `rocm-sdk run` does. With --compiler, for a clang that is not AMD's, which knows neither this SDK nor its targets:
@@ -37,10 +37,10 @@ A variable is omitted if this SDK has no directory for it. Variables that lead R
   HIPCXX, HIPFLAGS        the compiler and its flags: CMake takes both; elsewhere $HIPCXX -x hip $HIPFLAGS saxpy.hip
   HIP_CLANG_PATH          its directory, from which hipcc starts clang++
 
-No variable here lets programs find libraries: `rocm-sdk run PROGRAM` does, also by names without version that no file
-of the packages has, as libamd_smi.so. In a shell it starts one that has them: rocm-sdk run bash
+These variables do not let programs find libraries. `rocm-sdk run PROGRAM` does, even by names without a version that no
+file in the packages has, such as libamd_smi.so. For a shell whose programs find them: rocm-sdk run bash
 
-With --gpu or --no-comgr-cache, only the variables of these options, unless --for or an option of a build says more."""
+With --gpu or --no-comgr-cache, only the variables of these options, unless --for or a build option asks for more."""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _ICD_DIRECTORY = "etc/OpenCL/vendors"
@@ -77,7 +77,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         const="json",
         help='for programs: {"schema": 1, "set": {}, "prepend": {}, "options": {}, "unset": []}',
     )
-    parser.add_argument("--opencl", action="store_true", help="OCL_ICD_VENDORS too: OpenCL programs use this SDK alone")
+    parser.add_argument("--opencl", action="store_true", help="OCL_ICD_VENDORS too: OpenCL programs use only this SDK")
     parser.add_argument(
         "--compiler", metavar="CLANG", help="HIPCXX and HIPFLAGS too, for this clang: clang, clang-19 or a path"
     )
@@ -114,7 +114,7 @@ def run(options: "Namespace") -> int:
     variables.removed.extend(name for name, value in chosen.items() if value is None)
     if options.compiler:
         variables.assigned.update(_compiler_variables(options.compiler, options.targets or "machine", variables))
-    if may_lead_out(os.environ):  # a variable that has other entries too is set to these
+    if may_lead_out(os.environ):  # if a variable has other entries too, it is set to these
         from rocm_sdk.installed.inherited import leading_out
         from rocm_sdk.installed.view import current
 
@@ -125,7 +125,7 @@ def run(options: "Namespace") -> int:
         import json
 
         document: dict[str, object] = {"schema": _SCHEMA, "set": variables.assigned, "prepend": variables.prepended}
-        if variables.options:  # of a build alone
+        if variables.options:  # only of a build
             document["options"] = variables.options
         document["unset"] = variables.removed
         print(json.dumps(document, indent=2))
@@ -150,19 +150,19 @@ def build_variables(*, opencl: bool) -> Variables:
 
 
 def _linker_options(root: str) -> str:
-    """Return the options for the directories of libraries' needs, for a linker that knows no RPATH of the libraries."""
+    """Return the options with which a linker that ignores the libraries' RPATHs finds their dependencies."""
     from rocm_sdk.devel.layout import LIBRARY_PLACES
 
     words = []
     for place in filter(os.path.isdir, (f"{root}/{place}" for place in LIBRARY_PLACES)):
-        # If a comma is in the path, gcc would take it for the end of a word.
+        # gcc would take a comma in the path for the end of a word.
         option = f"-Wl,-rpath-link,{place}" if "," not in place else f"-rpath-link={place}"
         words += ["-Xlinker"] * ("," in place) + [quoted_for_shell(option)]
     return " ".join(words)
 
 
 def extension_variables(*, opencl: bool) -> Variables:
-    """Return the variables that torch's cpp_extension needs: without them it takes the core package for ROCm's home.
+    """Return the variables of torch's cpp_extension, which without them takes the core package for ROCm's home.
 
     Raises the errors of home_directory.
     """
@@ -209,7 +209,7 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
 
 
 def _flags_of_linking(variables: Variables) -> list[str]:
-    """Return LDFLAGS for the driver: CMake's first question to the compiler of HIP links without them."""
+    """Return LDFLAGS for the driver: without them, CMake's first test of the HIP compiler would not link."""
     import shlex
 
     words = shlex.split((variables.options or {}).get("LDFLAGS", ""))

@@ -1,6 +1,6 @@
 """The options that set variables of HIP for a program.
 
-`--gpu` and `--layer` choose GPUs, `--no-comgr-cache` switches the cache of comgr off.
+`--gpu` and `--layer` choose GPUs, `--no-comgr-cache` switches comgr's cache off.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LAYERS = {"hip": "HIP_VISIBLE_DEVICES", "rocr": "ROCR_VISIBLE_DEVICES"}  # layer
 
 
 def add_gpu_options(parser: ArgumentParser) -> None:
-    """Add the options: the GPUs, and the variable that chooses them; no cache of comgr."""
+    """Add the options: the GPUs, the variable that chooses them, and whether comgr has a cache."""
     parser.add_argument(
         "--gpu",
         metavar="GPUS",
@@ -31,7 +31,7 @@ def add_gpu_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-comgr-cache",
         action="store_true",
-        help="AMD_COMGR_CACHE=0 too: for a comgr that takes one compressed bundle for another (W-CODE-018)",
+        help="AMD_COMGR_CACHE=0 too: for a comgr that mistakes one compressed bundle for another (W-CODE-018)",
     )
 
 
@@ -63,11 +63,11 @@ def chosen_variables(options: Namespace) -> dict[str, str | None]:
 
 
 def variables_for(words: str, layer: str) -> dict[str, str | None]:
-    """Return the variables of a program that is to see the chosen GPUs alone: variable -> value, None: to be removed.
+    """Return the variables that show a program only the chosen GPUs: variable -> value, None: to be removed.
 
-    The choice never widens what the environment's variables leave.
+    The program never sees more GPUs than the environment's variables allow.
 
-    words: HIP's device numbers, `discrete`, `integrated`, `supported`, targets, families and UUIDs, with commas.
+    words: HIP's device numbers, `discrete`, `integrated`, `supported`, targets, families, UUIDs; separated by commas.
     layer: a key of LAYERS.
 
     Raises EmptySelectionError if there is no such GPU, UnknownTargetError for an unknown word, TopologyError.

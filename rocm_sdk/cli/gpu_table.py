@@ -1,4 +1,4 @@
-"""The GPUs of this machine as a table of one row each, and below it why some cannot be used: each reason once."""
+"""The GPUs of this machine as a table with one row each, and below it, once each, why some cannot be used."""
 
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.terminal.output import saying, tell_table, tell_wrapped
@@ -15,7 +15,7 @@ _NUMBERS = ("memory", "in use")
 
 
 def tell_gpus(gpus: "Sequence[Gpu]", *, each: bool = False, said: "Sequence[str]" = ()) -> None:
-    """Write the table. If there are more GPUs than a screen shows, write a line for each kind, unless each is wanted.
+    """Write the table; of more GPUs than fit on a screen, a line for each kind, unless `each` is true.
 
     said: the texts of messages below the table; a reason that is in one of them is left out.
     """
@@ -52,7 +52,7 @@ def _row(gpu: "Gpu") -> "Sequence[str]":
 
 
 def _reason_text(gpus: "Sequence[Gpu]") -> str:
-    """Return why GPUs cannot be used that have one reason; the device files of several by a pattern."""
+    """Return the common reason why these GPUs cannot be used, with a pattern for several device files."""
     first, why = gpus[0], gpus[0].why_not or ""
     if len(gpus) == 1 or first.render_node is None:
         return why
@@ -60,7 +60,7 @@ def _reason_text(gpus: "Sequence[Gpu]") -> str:
 
 
 def equal_gpus(gpus: "Iterable[Gpu]") -> "list[list[Gpu]]":
-    """Return the GPUs in groups of equal ones, in the order of their first."""
+    """Return the GPUs in groups of equal ones, in the order of the first of each."""
     groups: dict[tuple[object, ...], list[Gpu]] = {}
     for gpu in gpus:
         groups.setdefault((gpu.target, gpu.name, gpu.memory, gpu.usable, reason_of(gpu)), []).append(gpu)
@@ -75,7 +75,7 @@ def reason_of(gpu: "Gpu") -> "str | None":
 
 
 def lines_of(groups: "Iterable[list[Gpu]]") -> "Iterator[str]":
-    """Yield a line for each group; a reason is the one of the first GPU that has it, and is said once."""
+    """Yield a line for each group; each reason is given once, with the first GPU that has it."""
     said: set[str | None] = set()
     for group in groups:
         reason = reason_of(group[0])

@@ -37,23 +37,23 @@ def add_arguments(parser: "ArgumentParser") -> None:
     form.add_argument(
         "--query",
         metavar="FIELDS",
-        help="a line for each GPU with these, commas between: fields of --json, `used` (bytes of memory), `processes`",
+        help="a line for each GPU with these, comma-separated: fields of --json, `used` (memory, bytes), `processes`",
     )
-    form.add_argument("--arch", action="store_true", help="only the target of each GPU, one per line, as offload-arch")
+    form.add_argument("--arch", action="store_true", help="only the target of each GPU, a line each, like offload-arch")
     form.add_argument(
         "--require",
         nargs="?",
         const="one",
         choices=("one", "all"),
-        help="nothing and status 0 if one GPU can be used, or all of the machine, else why not and status 1: for a test"
-        " phase that needs them. Their device files are opened",
+        help="for a test phase: print nothing and exit with 0 if one GPU, or all of them, can be used; otherwise say"
+        " why not and exit with 1. The device files are opened",
     )
     parser.add_argument("--format", metavar="FORM", help="of --query: csv (the default), or csv,noheader")
     parser.add_argument(
         "--health",
         action="store_true",
-        help="the condition of each GPU instead: power, kernel, firmware, memory, link, error counters; a GPU that is"
-        " asleep stays so. The exit status is 1 if there is a warning",
+        help="the condition of each GPU instead: power, kernel, firmware, memory, link, error counters; wakes no GPU."
+        " The exit status is 1 if there is a warning",
     )
     parser.add_argument(
         "--visible",
@@ -118,7 +118,7 @@ def _misuse(options: "Namespace") -> "tuple[str, ...] | None":
 
 
 def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]", wanted: str) -> int:
-    """Say why a program that needs a GPU, or all of them, cannot run. Return status 0 if it can."""
+    """Say why a program that needs one GPU, or all of them, cannot run. Return status 0 if it can, else 1."""
     usable = [gpu.usable for gpu in gpus]
     has_all = all(usable) and all(found.code not in {"W-GPU-015", "N-GPU-037"} for found in problems)
     if any(usable) and (wanted == "one" or has_all):
@@ -131,7 +131,7 @@ def _require(gpus: "tuple[Gpu, ...]", problems: "tuple[Problem, ...]", wanted: s
 
 
 def _print_health(options: "Namespace") -> int:
-    """Print the condition of all GPUs. Return status 1 if something about it is a warning, or there is no GPU."""
+    """Print the condition of all GPUs. Return status 1 if there is a warning, or no GPU."""
     from .gpus_health import print_health
 
     gpus, found, _ = _native.survey_gpus()
@@ -163,7 +163,7 @@ def _print_all(gpus: "Iterable[Gpu]") -> None:
 
 
 def _fact_text(name: str, value: object) -> str:
-    """Return a field for people: identifiers as tools of the system write them, sizes with a unit, "-" for none."""
+    """Return a field for people: identifiers as the system's tools write them, sizes with a unit, "-" for none."""
     from rocm_sdk.base.value_text import size_text
 
     if value is None or (name in _NONE_IF_ZERO and value == 0):
@@ -176,7 +176,7 @@ def _fact_text(name: str, value: object) -> str:
 
 
 def _explained(problems: "tuple[Problem, ...]") -> "tuple[Problem, ...]":
-    """Return the problems; WSL2's says what the SDK has for it, which costs a look at the SDK there."""
+    """Return the problems; that of WSL2 also says what the SDK has for it, which takes a look at the SDK."""
     if not any(found.code == "W-GPU-020" for found in problems):
         return problems
     from rocm_sdk.fit.wsl import explained
@@ -210,7 +210,7 @@ def _major(processor: str) -> str:
 def each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
     """Return the problems of the GPUs.
 
-    A problem that several have is one, and a problem that follows from another is left out.
+    A problem that several GPUs have counts once, and a problem that follows from another is left out.
     """
     if not problems:
         return ()

@@ -1,4 +1,4 @@
-"""The command `rocm-sdk gpus --health`: the condition of the GPUs, with common findings once."""
+"""The command `rocm-sdk gpus --health`: the condition of the GPUs, with common findings printed once."""
 
 from rocm_sdk.base.value_text import size_text
 from rocm_sdk.terminal.output import saying, tell, tell_json, tell_table
@@ -18,7 +18,7 @@ _OF_GPUS = ("node", "PCI", "memory", "in use", "state", "found")
 
 
 def print_health(gpus: "Sequence[Gpu]", items: "Sequence[Item]", *, for_programs: bool) -> None:
-    """Print the findings: of one GPU a row for each check; of several a row for each GPU, and what they share."""
+    """Print the findings: for one GPU a row for each check; for several a row for each GPU, and what they share."""
     if for_programs:
         tell_json(_SCHEMA, health=[_document(*item) for item in items])
     elif len(gpus) > 1:
@@ -32,7 +32,7 @@ def print_health(gpus: "Sequence[Gpu]", items: "Sequence[Item]", *, for_programs
 
 
 def _divided(items: "Iterable[Item]") -> "tuple[dict[int, list[Item]], list[tuple[Item, list[int | None]]]]":
-    """Return the findings of one GPU alone, by its node; and the others, each with the nodes that have it."""
+    """Return the findings that only one GPU has, by its node; and the others, each with the nodes that have it."""
     groups: dict[tuple[str, str, str], list[Item]] = {}
     for item in items:
         check, _, state, text, _ = item
@@ -49,7 +49,7 @@ def _divided(items: "Iterable[Item]") -> "tuple[dict[int, list[Item]], list[tupl
 
 
 def _row(gpu: "Gpu", items: "Iterable[Item]", own: "dict[int, list[Item]]") -> "Sequence[str]":
-    """Return the row of a GPU. The state is the state of its worst finding, also of one that others have."""
+    """Return the row of a GPU. The state is that of its worst finding, even if others have that one, too."""
     from rocm_sdk.fit.in_use import used_memory
 
     states = {state for _, node, state, _, _ in items if node == gpu.node}

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 EXAMPLE = "rocm-sdk install torch --print"
 DESCRIPTION = """\
-Install torch, torchvision, torchaudio, apex, JAX, the SDK or wheels, with the packages for the GPUs of this machine, at
-the exact versions that the installer finds at AMD's index. The command shows its plan, asks, runs the installer, and
+Install torch, torchvision, torchaudio, apex, JAX, the SDK or wheels, with the packages for the GPUs of this machine, in
+the exact versions that the installer finds on AMD's index. The command shows its plan, asks, runs the installer, and
 checks the result. With --dry-run it only shows what it would do; with --print it prints the command, or another form.
-Both run the code of AMD's source distribution `rocm`, and of no other. Exit status 1 if nothing fits."""
+Both run code of AMD's source distribution `rocm`, but of no other. Exit status 1 if nothing fits."""
 
-_CHECK_SECONDS = 60  # the time limit of the question whether files of this package were taken over
+_CHECK_SECONDS = 60  # time limit of the check whether this package has taken over its files
 _FORMATS = ("command", "requirements", "pyproject", "lock", "uv.lock", "environment")
 
 
@@ -33,8 +33,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--gpu",
         metavar="GPU",
-        help="targets or families, with commas, or `discrete` or `integrated`: this machine's own; `machine` (the"
-        " default): all of its GPUs",
+        help="targets or families, separated by commas; `discrete` or `integrated`: such GPUs of this machine;"
+        " `machine` (the default): all of its GPUs",
     )
     parser.add_argument("--rocm", metavar="VERSION", help="a release (10.0, 10.0.1) or a stream (nightly, rc, bkc)")
     showing = parser.add_mutually_exclusive_group()
@@ -47,7 +47,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--python", metavar="FILE", help="the interpreter of the environment; by default the active one"
     )
-    parser.add_argument("--upgrade", action="store_true", help="also where an environment works as it is")
+    parser.add_argument("--upgrade", action="store_true", help="look for a newer release, even if all is installed")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -70,7 +70,7 @@ def run(options: "Namespace") -> int:
 
 
 def _tell_refusal(error: "InstallRefusedError") -> None:
-    first, *said = error.message.splitlines()  # an installer's own words are behind the first line
+    first, *said = error.message.splitlines()  # an installer's own words follow the first line
     complain(first)
     for line in said:
         complain(f"  {line}")
@@ -109,9 +109,9 @@ def _run(options: "Namespace") -> int:
 
 
 def _run_for_counting(rocm: "str | None", gpus: "InstallTargets", options: "Namespace") -> int:
-    """Run for the GPUs, without integrated ones for which nothing is offered. Return the status.
+    """Run for the GPUs, without integrated ones for which the index has nothing. Return the status.
 
-    An integrated GPU is left out only where there is another GPU.
+    An integrated GPU is left out only if there is another GPU.
     """
     from rocm_sdk.index.install_errors import InstallRefusedError
 
@@ -125,7 +125,7 @@ def _run_for_counting(rocm: "str | None", gpus: "InstallTargets", options: "Name
 
 
 def _fitting_releases(things: list[str]) -> tuple[str, ...]:
-    """Return the releases that the wheels among the things fit, the best first."""
+    """Return the releases that the named wheels fit, the best first."""
     if not any(thing.endswith(".whl") for thing in things):
         return ()
     from rocm_sdk.base.scratch import removed_at_signals
@@ -156,7 +156,7 @@ def _run_for(rocm: "str | None", gpus: "InstallTargets", options: "Namespace") -
         refuse_pair("conda-pip" if is_conda else destination.installer, options.format or usual, index)
     elif not (half or options.upgrade):
         release = works(requirements, gpus.targets, destination)
-        # Among the streams, a version tells `stable` alone.
+        # Of the streams, only `stable` can be told from a version.
         if release is not None and (rocm != index.stream or (index.is_stable and is_final(release))):
             return _keep(options, release, destination, "--upgrade looks for a newer release")
     if trouble := half or (destination.obstacle and (destination.obstacle, OWN_ENVIRONMENT)):
@@ -179,7 +179,7 @@ def _run_for(rocm: "str | None", gpus: "InstallTargets", options: "Namespace") -
 
 
 def _is_adopted(adopting: list[str]) -> bool:
-    """Return whether an earlier installation took the files over; False if the command does not end."""
+    """Return whether an earlier installation has taken the files over; False if the check does not end."""
     from rocm_sdk.base.processes import run
 
     try:
@@ -189,7 +189,7 @@ def _is_adopted(adopting: list[str]) -> bool:
 
 
 def _keep(options: "Namespace", release: str, destination: "Destination", why: str) -> int:
-    """Install nothing, and take over the files of this package if an earlier installation did not.
+    """Install nothing, but take over the files of this package if no earlier installation did.
 
     Return the status.
     """
@@ -208,7 +208,7 @@ def _keep(options: "Namespace", release: str, destination: "Destination", why: s
 
 
 def _explain(choice: "Choice", gpus: "InstallTargets", destination: "Destination", index: "Index") -> None:
-    """Say why just this is installed, on stderr: stdout is for programs."""
+    """Say on stderr why this is what will be installed: stdout is for programs."""
     for note in gpus.notes:
         complain(note)
     complain(f"ROCm {choice.release}, with the packages for {', '.join(gpus.targets)}, from {index.shown}")
@@ -219,13 +219,13 @@ def _explain(choice: "Choice", gpus: "InstallTargets", destination: "Destination
 
 
 def _warn_of_no_answer(error: "InstallRefusedError", gpus: "InstallTargets") -> None:
-    """Say why the text that follows on stdout has no exact versions, and what it does not know."""
+    """Say why the text that follows on stdout has no exact versions, and what is not known."""
     for note in gpus.notes:
         complain(note)
     complain(error.message.splitlines()[0].removesuffix(":"))
     complain(
-        "the printed form has no pinned versions: the installer will take the newest ones of its day, and nothing has"
-        f" told whether the index has packages for {', '.join(gpus.targets)}",
+        "the printed form has no pinned versions: the installer will take the newest ones when it runs, and it is not"
+        f" known whether the index has packages for {', '.join(gpus.targets)}",
         error.fix,
     )
 
@@ -278,7 +278,7 @@ def _install(
 
 
 def _following(targets: tuple[str, ...], destination: "Destination") -> list[list[str]]:
-    """Return the commands that are run afterwards.
+    """Return the commands to run afterwards.
 
     AMD's `rocm` overwrites files of this package, which are taken over again.
     """

@@ -1,4 +1,4 @@
-"""The command `rocm-sdk list`, which prints the libraries that can be asked for by a short name, and where they are."""
+"""The command `rocm-sdk list`, which prints the libraries that have a short name, and where they are."""
 
 import sys
 
@@ -24,7 +24,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Print a table with a line for each library. Return status 1 if none is to be printed, or one is damaged."""
+    """Print a table with a line for each library. Return status 1 if there is none to print, or one is damaged."""
     from rocm_sdk._native import catalog
     from rocm_sdk.installed.view import current
 
@@ -45,7 +45,7 @@ def run(options: "Namespace") -> int:
 
 
 def _damages(installed: "Installed") -> "Iterator[RocmSdkError]":
-    """Yield what is wrong with the libraries that are there and cannot be used."""
+    """Yield what is wrong with libraries that are there but cannot be used."""
     try:
         failures = installed.sdk.failures()
     except ModuleNotFoundError:  # no SDK
@@ -98,7 +98,7 @@ def _places(installed: "Installed") -> "tuple[Sequence[LibraryLocation | None], 
     from rocm_sdk.errors import PackageNotInstalledError
 
     if installed.chosen_by is not None:
-        installed.sdk.facts()  # an error about the chosen directory is not one about each library
+        installed.sdk.facts()  # raise an error about the chosen directory once, not for each library
     try:
         return installed.sdk.located(), installed.sdk.facts()["version"]
     except PackageNotInstalledError:

@@ -38,7 +38,7 @@ def run(options: "Namespace") -> int:
         complain(f"--merge: {options.merge}: {error.strerror}", "name the directory with the reports")
         return 2
     if len(names) > COUNT_LIMIT:
-        complain(f"--merge: {options.merge} has {len(names)} reports, more than {COUNT_LIMIT}", "merge a part of them")
+        complain(f"--merge: {options.merge} has {len(names)} reports, more than {COUNT_LIMIT}", "merge some at a time")
         return 2
     if not names:
         complain(
@@ -91,7 +91,7 @@ def _print_group(group: "Group") -> None:
     for each in group.differences:
         tell(f"  {harmless(each.what)}: {harmless(each.value)}, and not {harmless(each.norm)}")
     if group.untold:
-        tell(f"  not told: {group.untold}")
+        tell(f"  not shown: {group.untold}")
 
 
 def _names(names: "Sequence[str]") -> str:

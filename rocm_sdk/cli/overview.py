@@ -1,7 +1,7 @@
 """The command `rocm-sdk` without arguments: the state of this machine in five lines, and the commands in groups.
 
-The command reads less than `rocm-sdk info`: no metadata of packages, and no library. So the verdict is by the names of
-the packages, and the last line names the command that looks into them.
+The command reads less than `rocm-sdk info`: no metadata of packages, and no library. So the verdict goes by the names
+of the packages, and the last line names the command that looks inside them.
 """
 
 import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Gpu, Sdk
 
 _KINDS = 3  # of GPUs that the line names
-_TYPED = 24  # columns of the words to type
+_TYPED = 24  # columns of the command to type
 _NAMES = 50  # columns of the commands of a group
 
 
@@ -54,7 +54,7 @@ def run() -> int:
         verdict, typed = _verdict(built, gpus) if has_sdk else ("nothing can be loaded yet", _installing(gpus))
     for title, text in (("SDK", name), ("place", place), ("GPU", shown), ("verdict", verdict)):
         tell_row(f"{title:<7}", text)
-    about = COMMANDS[typed.partition(" ")[0]] if "--gpu" not in typed else "the GPU that it is for has to be named"
+    about = COMMANDS[typed.partition(" ")[0]] if "--gpu" not in typed else "name the GPU that it is for"
     tell_row(f"{'next':<7}  {'rocm-sdk ' + typed:<{_TYPED}}", about)
     tell("")
     for group, (words, names) in GROUPS.items():
@@ -65,7 +65,7 @@ def run() -> int:
 
 
 def _built_targets(sdk: "Sdk") -> "tuple[str, ...] | None":
-    """Return the targets that the SDK says it was built for; None if it does not say it."""
+    """Return the targets that the SDK says it was built for; None if it does not say."""
     try:
         return tuple(filter(None, sdk.built_targets().split(";"))) or None
     except RocmSdkError:
@@ -109,5 +109,5 @@ def _fits(target: str, processor: str) -> bool:
 
 
 def _installing(gpus: "Iterable[Gpu]") -> str:
-    """Return the words that install the SDK: without a GPU, one has to be named."""
+    """Return the words that install the SDK. If there is no GPU, they ask the user to name one."""
     return "install torch" if any(gpu.processor != "unknown" for gpu in gpus) else "install torch --gpu GPU"

@@ -20,16 +20,16 @@ def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], ar
 
 
 def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
-    """Return the parser, with the arguments of the subcommands `wanted`; their modules alone are imported.
+    """Return the parser, with the arguments of the subcommands `wanted`; only their modules are imported.
 
-    Shell completion has the arguments of all subcommands.
+    Shell completion wants the arguments of all subcommands.
     """
     parser = Parser(
         prog="rocm-sdk",
         description="Ask about the ROCm SDK that is installed here.",
         formatter_class=HelpFormatter,
-        epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, tells about a command; rocm-sdk help options, what"
-        " all have.",
+        epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, describes a command; rocm-sdk help options, the"
+        " options that all have.",
     )
     parser.add_argument("-V", "--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     for name, what in OPTIONS.items():

@@ -1,7 +1,7 @@
 """The command `rocm-sdk path`, which prints files of the SDK by their names, or a directory.
 
-The first question about the development tree extracts it. The module imports next to nothing, because build scripts
-call this command often.
+The first call that asks about the development tree extracts it. The module imports next to nothing, because build
+scripts call this command often.
 """
 
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk path --cmake) ..."
 
-# Option -> package (`home`: devel or core), directories in it of which the first that exists is printed, description.
+# Option -> package (`home`: devel or core), directories in it (the first one that exists is printed), description.
 DIRECTORIES = {
     "--root": ("devel", ("",), "the development tree"),
     "--home": ("home", ("",), "for ROCM_HOME: --root if the development package is installed, else --core"),
@@ -51,7 +51,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         nargs="*",
         default=[],
         metavar="SHORTNAME",
-        help="a library, such as amdhip64 or hipsparse; of several, a line each",
+        help="a library, such as amdhip64 or hipsparse; a line for each of several",
     )
     for option, (_, summary) in FILES.items():
         what.add_argument(option, metavar="NAME", help=summary)

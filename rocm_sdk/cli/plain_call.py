@@ -46,7 +46,7 @@ class _Group:
 
 
 class _Recorder:
-    """A recorder that takes the arguments of a command in the place of an ArgumentParser."""
+    """A recorder that takes the arguments of a command instead of an ArgumentParser."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The work of `rocm-sdk init --record-pages` and `run --record-pages`, which write the page list of the SDK."""
+"""What `rocm-sdk init --record-pages` and `run --record-pages` do: they write the page list of the SDK."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELP = "write which pages of the libraries %s, for later loads to read ahead"
 
 
 def prepare(installed: Installed) -> str | None:
-    """Return the place of the SDK's list; None, and the user has been told, if it cannot be written there."""
+    """Return the path of the SDK's list; None, after a message, if it cannot be written there."""
     from rocm_sdk.installed.page_list import PAGE_LIST, drop_libraries
 
     core = installed.sdk.package_directory("core")
@@ -27,7 +27,7 @@ def prepare(installed: Installed) -> str | None:
 
 
 def record(installed: Installed) -> str | None:
-    """Load all libraries of the SDK in a process of its own, and write the list.
+    """Load all libraries of the SDK in a separate process, and write the list.
 
     Return its path; None if that fails.
     """
@@ -46,7 +46,7 @@ def record(installed: Installed) -> str | None:
 
 
 def _identity(path: str) -> int | None:
-    """Return the identity of the file that has the name now; None if there is none. A list is a new file each time."""
+    """Return the identity of the file at this path; None if there is none. Each list is a new file."""
     try:
         return os.stat(path).st_ino
     except FileNotFoundError:

@@ -1,8 +1,8 @@
 """The command `rocm-sdk run COMMAND...`, which runs a program that finds this SDK's libraries and tools.
 
 The process becomes the program, so signals reach it directly. Two variables of its environment change, LD_LIBRARY_PATH
-and PATH; LD_PRELOAD for files of the load plan that the linker would not find in directories; and the variables that
-choose GPUs, if some are chosen. Names without version are links in a directory of the run.
+and PATH; LD_PRELOAD, too, for files of the load plan that the linker would not find in directories; and the variables
+that choose GPUs, if some are chosen. Names without a version are links in a directory of the run.
 """
 
 import os
@@ -32,12 +32,12 @@ NOT_PASSED_ON = (
 )
 DESCRIPTION = f"""\
 Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
-Nothing else in its environment changes, but LD_PRELOAD where a library has another file name than its SONAME, or is
-used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), and the variables of --gpu, --no-comgr-cache and --record-pages.
-Variables that lead ROCm to files out of this SDK (ROCM_PATH, ROCPROFILER_REGISTER_LIBRARY, ROCBLAS_TENSILE_LIBPATH ...)
-are left out, unless a profiler that runs now has set them; `rocm-sdk run env NAME=VALUE COMMAND` sets one all the same.
-Names without version that programs open, as libamd_smi.so, are links in a directory in TMPDIR, which is removed when
-the program ends. The development tree is extracted for a program that nothing else has. The exit status is 127 if there
+Nothing else in its environment changes, except LD_PRELOAD if a library's file name is not its SONAME, or if a library
+replaces the SDK's own (ROCM_SDK_LIBRARY_NAME), and the variables of --gpu, --no-comgr-cache and --record-pages.
+Variables that lead ROCm to files outside this SDK (ROCM_PATH, ROCPROFILER_REGISTER_LIBRARY, ROCBLAS_TENSILE_LIBPATH
+...) are dropped, unless a running profiler has set them; `rocm-sdk run env NAME=VALUE COMMAND` sets one anyway. Names
+without a version that programs open, such as libamd_smi.so, are links in a directory in TMPDIR, which is removed when
+the program ends. The development tree is extracted if only that has the program. The exit status is 127 if there
 is no such program, 126 if it cannot be started, else the program's own. {NOT_PASSED_ON}"""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
@@ -53,7 +53,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         "--watch",
         type=pause,
         metavar="SECONDS",
-        help="name the library that the program hangs in for so long while it loads or ends",
+        help="name the library in which the program, as it starts or ends, has been hanging for this long",
     )
     parser.add_argument(
         "--record-pages",
@@ -127,7 +127,7 @@ def _start(options: "Namespace", environment: dict[bytes, bytes], directories: "
 
 
 def _leave_out(installed: "Installed", environment: dict[bytes, bytes]) -> None:
-    """Remove variables that a parent has left and that lead out of the SDK, and say so."""
+    """Remove inherited variables that lead out of the SDK, and say so."""
     variables = {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}
     if not may_lead_out(variables):
         return
@@ -172,10 +172,10 @@ class _Libraries(NamedTuple):
 
 
 def _planned_libraries(installed: "Installed") -> _Libraries:
-    """Return the directories of all libraries, and of needed libraries if RPATHs do not lead the linker there.
+    """Return the directories of all libraries, and of their dependencies if RPATHs do not lead the linker there.
 
-    Files that the linker would not find there are named: files whose names differ from their SONAMEs, and files that
-    are used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
+    Files that the linker would not find there are listed: those whose names differ from their SONAMEs, and those that
+    replace the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
     """
     from rocm_sdk.installed.library_directories import is_private
 
@@ -184,7 +184,7 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
     roots = [] if installed.fallback is not None else installed.directories
     places = {os.path.dirname(step.path) for step in steps}
     own = {each for each in places if any(is_private(each, root) for root in roots)}
-    # The SDK's own LLVM and copies of the system's libraries are left out where no need leads to them.
+    # The SDK's own LLVM and its copies of system libraries are left out unless an anchor brings them in.
     brought = (member for step in steps if step.method == "anchor" for member in step.members if member != step.path)
     private = own - set(map(os.path.dirname, brought))
     overrides = {place.path for place in locations.values() if place.found_via == "override"}
@@ -220,9 +220,9 @@ def _planned_libraries(installed: "Installed") -> _Libraries:
 
 
 def _with_all_packages(directories: list[str], installed: "Installed", program: str, tools: list[str]) -> list[str]:
-    """Return the directories, and behind them other packages' directories, and directories that the program needs.
+    """Return the directories, then those of other packages, then those that the program needs.
 
-    A directory is needed if the program needs a library in it.
+    The program needs a directory if it needs a library in it.
     """
     from rocm_sdk.installed.library_directories import led_on, open_directories, packages_of, shared_libraries
 
@@ -236,7 +236,7 @@ def _with_all_packages(directories: list[str], installed: "Installed", program: 
 
 
 def _links(names: dict[str, str], directories: list[str], installed: "Installed") -> list[str]:
-    """Return the directories of links for names that no directory has a file of."""
+    """Return the directories of links for the names that are files in no directory."""
     from rocm_sdk.installed.library_directories import packages_of
 
     from .run_names import give_names
@@ -259,7 +259,7 @@ def _tool_directories(installed: "Installed") -> list[str]:
 
 
 def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
-    """Return whether only the development tree can have a program, and it is not extracted yet."""
+    """Return whether only the development tree, not yet extracted, can have a program."""
     from rocm_sdk.devel.layout import PACKED, tree_state
 
     search_path = os.fsdecode(environment.get(b"PATH", os.fsencode(os.defpath)))
@@ -267,7 +267,7 @@ def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
 
 
 def _own_environment() -> dict[bytes, bytes]:
-    """Return the environment that this process was started with: Python may have added LC_CTYPE to os.environ."""
+    """Return the environment with which this process was started: Python may have added LC_CTYPE to os.environ."""
     try:
         with open("/proc/self/environ", "rb") as file:
             entries = file.read().split(b"\0")

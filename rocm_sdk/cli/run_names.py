@@ -1,9 +1,9 @@
-"""The names without version for the program of `rocm-sdk run`: links in a private directory.
+"""The names without a version for the program of `rocm-sdk run`: links in a private directory.
 
-The packages have no such files, and `dlopen("libamd_smi.so")` searches LD_LIBRARY_PATH. A process of its own makes the
-directory and removes it when the program ends, however that ends: the program takes the place of this process. If that
-process is killed, the next run removes the directory. A link leads the linker to the file, which stays one library
-under both names. The linker takes $ORIGIN for the directory of the link, so the directories around the file have links.
+The packages have no such files, and `dlopen("libamd_smi.so")` searches LD_LIBRARY_PATH. Since the program replaces this
+process, a separate process makes the directory, and removes it when the program ends, however it ends. If that process
+is killed, the next run removes the directory. A link leads the linker to the file, which stays one library under both
+names. The linker takes $ORIGIN for the directory of the link, so the directories around the file get links, too.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 PREFIX = "rocm-sdk-run-"
-_DESCRIPTORS = 1 << 16  # at most so many are closed where the system does not tell which there are
-_SECONDS_BETWEEN = 0.5  # two looks at a program, where the kernel cannot tell its end
-_NO_PLACE, _FAILED = b"!", b"?"  # how an answer begins that is no list of directories; why follows
+_DESCRIPTORS = 1 << 16  # at most this many are closed if the system does not list the open ones
+_SECONDS_BETWEEN = 0.5  # between two looks at a program, if the kernel cannot report its end
+_NO_PLACE, _FAILED = b"!", b"?"  # the first byte of an answer that is not a list of directories; the reason follows
 
 
 def give_names(names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
@@ -54,7 +54,7 @@ def give_names(names: Mapping[str, str], packages: Sequence[str]) -> list[str]:
 
 
 def _places() -> tuple[list[str], list[str]]:
-    """Return the directories in which nobody else can replace what this user makes, and why others are none."""
+    """Return the directories in which nobody else can replace this user's files, and why others are not suitable."""
     named = (os.environ.get(name) for name in ("TMPDIR", "XDG_RUNTIME_DIR"))
     places, refused = [], []
     for place in dict.fromkeys([*filter(None, named), *FURTHER_PLACES]):
@@ -94,7 +94,7 @@ def _link(directory: str, names: Mapping[str, str], packages: Sequence[str]) -> 
 def _mirror(directory: str, package: str, relative: str) -> str:
     """Make a directory that stands for one of a package, and return its path.
 
-    The directory has the same place relative to the directories around it.
+    Relative to the directories around it, it has the same path as the original.
     """
     place, real = os.path.join(directory, os.path.basename(package)), package
     words = [] if relative == "." else relative.split("/")
@@ -119,7 +119,7 @@ class _Keeper(NamedTuple):
     """The process that keeps the links.
 
     names, packages, places: what is linked, and where. pid: the process that the links are for. ended: a descriptor
-    that tells the end of that process; -1: the kernel has none.
+    that signals the end of that process; -1: the kernel has none.
     """
 
     names: Mapping[str, str]
@@ -129,7 +129,7 @@ class _Keeper(NamedTuple):
     ended: int
 
     def keep(self, writer: int) -> None:
-        """Make the directory in the first place that takes it, tell the program's process, and wait for its end."""
+        """Make the directory in the first place that allows it, tell the program's process, and wait for its end."""
         why = []
         for place in self.places:
             refusal = self._keep_in(place, writer)
@@ -172,7 +172,7 @@ class _Keeper(NamedTuple):
 
 
 def _ask_keeper(names: Mapping[str, str], packages: Sequence[str], places: Sequence[str]) -> bytes:
-    """Start the keeper. Return the directories that it has made, or why it has made none."""
+    """Start the keeper. Return the directories that it has made, or why there are none."""
     try:
         reader, writer = os.pipe()
     except OSError as error:
@@ -199,7 +199,7 @@ def _ask_keeper(names: Mapping[str, str], packages: Sequence[str], places: Seque
         if child == 0:
             _become(keeper, writer)
         os.close(writer)
-        os.waitpid(child, 0)  # the keeper is no child of the program
+        os.waitpid(child, 0)  # the keeper is not a child of the program
         with open(reader, "rb", closefd=False) as file:
             return file.read() or _FAILED + b"the process that makes it was killed"
     finally:
@@ -209,7 +209,7 @@ def _ask_keeper(names: Mapping[str, str], packages: Sequence[str], places: Seque
 
 
 def _become(keeper: _Keeper, writer: int) -> NoReturn:
-    """Become the keeper in a session of its own: signals of a terminal do not reach it."""
+    """Become the keeper in a separate session, where signals of the terminal do not reach it."""
     try:
         os.setsid()
         if os.fork() == 0:
@@ -223,7 +223,7 @@ def _become(keeper: _Keeper, writer: int) -> NoReturn:
 
 
 def _close_others(kept: set[int]) -> None:
-    """Close the files that the caller of the command waits on: pipes for its output."""
+    """Close the files that the command's caller waits for: pipes for its output."""
     try:
         numbers = [int(name) for name in os.listdir("/proc/self/fd")]
     except OSError:  # no /proc
@@ -231,14 +231,14 @@ def _close_others(kept: set[int]) -> None:
     for number in set(numbers) - kept:
         with suppress(OSError):
             os.close(number)
-    null, writer = os.pipe()  # nothing comes out, and nothing goes in: there may be no /dev/null
+    null, writer = os.pipe()  # a pipe that stays empty, since there may be no /dev/null
     os.close(writer)
     for number in {0, 1, 2} - {*kept, null}:
         os.dup2(null, number)
 
 
 def _start_of(pid: int) -> str | None:
-    """Return when a process was started, which tells it from a later one of the same number; None if it has ended."""
+    """Return when a process started, which tells it from a later one with the same number; None if it has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()

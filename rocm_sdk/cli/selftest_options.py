@@ -1,4 +1,4 @@
-"""The options of `rocm-sdk test`: the list of them, which go together, and their effects on the self test."""
+"""The options of `rocm-sdk test`: what they are, which go together, and what they do."""
 
 from rocm_sdk.terminal.output import complain
 
@@ -47,7 +47,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         "--output", metavar="FILE", help="with --json: write them to FILE; %%h host, %%n node, %%t task, %%p process"
     )
     parser.add_argument(
-        "--node", action="store_true", help="with --json: name host and users in what it says of the node"
+        "--node", action="store_true", help="with --json: do not mask the names of host and users in `node`"
     )
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
     parser.add_argument("--report", metavar="FILE", help="write a zip file to attach to a bug report")
@@ -62,7 +62,7 @@ def _seconds(text: str) -> int:
     return int(text)
 
 
-# Subject of a test in place of an installation -> options that do nothing for it, and why.
+# What is tested instead of an installation -> options that do nothing for it, and why.
 _NOT_FOR = {
     "sdk": (("deep", "fix", "init"), "which reads a prefix without RECORD and changes nothing"),
     "pid": (("deep", "fix", "init", "only", "skip"), "which looks at what a process has loaded and changes nothing"),
@@ -71,7 +71,7 @@ _NOT_FOR = {
 
 
 def misuse(options: "Namespace") -> str:
-    """Return what is wrong with options that belong together; "" if nothing is."""
+    """Return which options do not go together, or which lacks another; "" if all is well."""
     if options.prove and (refused := [name for name in ("fix", "sdk", "pid", "merge") if getattr(options, name)]):
         return f"--prove tries the fixes of an installation, and does not go with --{refused[0]}"
     for subject, (names, what) in _NOT_FOR.items():
@@ -96,7 +96,7 @@ def misuse(options: "Namespace") -> str:
 
 
 def wanted_options(options: "Namespace") -> "Options | None":
-    """Return the options of the test; None after a message for a name that is neither a subject nor a code."""
+    """Return the options of the test; None, after a message, for a name that is neither a subject nor a code."""
     from rocm_sdk.base.meant import did_you_mean
     from rocm_sdk.doctor.load_results import default_parallel
     from rocm_sdk.doctor.recorder import Options

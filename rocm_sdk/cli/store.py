@@ -75,7 +75,7 @@ def run(options: "Namespace") -> int:
 
 
 def _extract_again() -> str:
-    """Return the command for one environment, as for an archive that is damaged."""
+    """Return the command for one environment: the same as for a damaged archive."""
     from rocm_sdk.installed.distributions import sdk_distributions
     from rocm_sdk.installed.installer import own_site
     from rocm_sdk.problems import fix_of, problem

@@ -24,7 +24,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         "selection",
         nargs="?",
         metavar="SELECTION",
-        help="for what a build takes: `sdk` (the default), `machine`, or targets and families separated by commas",
+        help="for the flags of a build: `sdk` (the default), `machine`, or targets and families separated by commas",
     )
 
 

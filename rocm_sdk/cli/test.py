@@ -60,7 +60,7 @@ def run(options: "Namespace") -> int:
         interrupted = True
         found = grouped(recorders)  # nothing runs again
     if not recorders and not interrupted:
-        complain("nothing was tested: --only and --skip leave no subject for it", "see: rocm-sdk test --help")
+        complain("nothing was tested: --only and --skip leave no subject to test", "see: rocm-sdk test --help")
         return 2
     return _report(tested, recorders, found, options, interrupted=interrupted)
 
@@ -68,9 +68,9 @@ def run(options: "Namespace") -> int:
 def _with_tried_fixes(
     tested: "Installed", found: "list[Problem]", wanted: "Options", options: "Namespace"
 ) -> "list[Problem]":
-    """Return the problems, with the results of trying their fixes.
+    """Return the problems, with what their fixes did in a copy.
 
-    Fixes that change names are tried, with --prove all fixes.
+    Fixes that delete or move files are tried; with --prove, all fixes are.
     """
     from rocm_sdk.doctor.proofs.fixes import Proof, with_tried_changes
     from rocm_sdk.terminal.progress import with_progress
@@ -89,7 +89,7 @@ def _with_tried_fixes(
 
 
 class _Outcome(NamedTuple):
-    """The subject of the printed report and the files."""
+    """What the printed report and the files are about."""
 
     tested: "Installed"
     recorders: "list[Recorder]"
@@ -105,7 +105,7 @@ def _installation(options: "Namespace") -> "Installed":
 
 
 def _prefix(options: "Namespace") -> "Installed | None":
-    """Return the prefix that --sdk names; None after a message."""
+    """Return the prefix that --sdk names; None, after a message, if there is none."""
     from rocm_sdk.installed.view import of_prefix
 
     if not os.path.isdir(options.sdk):
@@ -241,7 +241,7 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
 
 
 def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
-    """Write the requested files. Return False after a message if that fails."""
+    """Write the requested files. Return False, after a message, if that fails."""
     from rocm_sdk.doctor.report import bundle, text
     from rocm_sdk.doctor.report.complete_file import complete_file
     from rocm_sdk.doctor.report.json import as_document
@@ -264,7 +264,7 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
 
 
 def _fix(tested: "Installed", recorders: "list[Recorder]") -> bool:
-    """Repair what can be repaired safely, and say what was done. Return whether there was anything."""
+    """Fix what can be fixed safely, and say what was done. Return whether there was anything to fix."""
     from rocm_sdk.doctor.repairs import repair
 
     lines = repair(tested, recorders)

@@ -19,7 +19,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Print the version, and return status 0.
 
-    Raises BadMetadataError if there is no version, and for a text that is not one.
+    Raises BadMetadataError if there is no version, or a text that is not one.
     """
     sdk = open_sdk()
     facts = sdk.facts()

@@ -1,4 +1,4 @@
-"""The command `rocm-sdk run --watch`, which says the library that a program hangs in, while it loads or ends."""
+"""The command `rocm-sdk run --watch`, which names the library in which a program hangs as it starts or ends."""
 
 import os
 import signal
@@ -17,14 +17,14 @@ _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 def run_watched(start: Callable[[], int], seconds: float, name: str) -> int:
     """Run `start`, which becomes a program or returns a status, in a child.
 
-    Return the status. Signals reach the program. Each `seconds` the calls of its first thread are looked at; a call
-    that lasts that long is told once.
+    Return the status. Signals reach the program. Every `seconds`, look at the call stack of its first thread, and
+    report a call that lasts that long, once.
     """
     pid = os.fork()
     if pid == 0:
         status = 126
         try:
-            status = start()  # returns if it fails, and has told why
+            status = start()  # returns only if it fails, after a message
         finally:
             os._exit(status)
     for number in _FORWARDED:
@@ -49,7 +49,7 @@ def _wait(pid: int, seconds: float, name: str) -> int:
             continue
         looked, before = time.monotonic(), seen
         seen = ""
-        with suppress(OSError):  # the program ends, or the kernel lets nobody look
+        with suppress(OSError):  # the program has ended, or the kernel does not allow a look
             seen = explained(_native.stack_of_process(pid)) or ""
         if seen and seen == before and seen != told:
             told = seen

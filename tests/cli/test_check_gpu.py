@@ -163,9 +163,9 @@ def test_unofficial_code_is_said_to_be(call: Call, lib: Path, sdk: Site, accepts
     assert f"  rocrand                     {line}" in told
     assert f"  rccl                        {line}; it is compressed, which takes a patched comgr" in told
     assert told[-4:-1] == [
-        "best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly",
+        "best effort: nobody promises that such kernels run; they may fail, hang or compute wrong results",
         said,
-        "  whether HIP and ROCr are patched cannot be told without a GPU",
+        "  without a GPU, it is not known whether HIP and ROCr are patched",
     ]
 
 
@@ -192,7 +192,7 @@ def test_a_check_of_nothing_fails(call: Call, tmp_path: Path) -> None:
     assert (without_gpu.returncode, without_gpu.stdout) == (1, "")
     assert without_gpu.stderr.startswith("rocm-sdk: no GPU to check: ")
     (tmp_path / "file").touch()
-    for name, why in (("nowhere", "there is no such directory"), ("file", "is no directory")):
+    for name, why in (("nowhere", "there is no such directory"), ("file", "is not a directory")):
         refused = call("check-gpu", "--gpu", "gfx1151", "--sdk", str(tmp_path / name))
         assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, f"rocm-sdk: --sdk {tmp_path}/{name}: {why}")
 

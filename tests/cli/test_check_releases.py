@@ -247,7 +247,7 @@ def test_another_sdk_says_its_releases(call: Call, tmp_path: Path) -> None:
     assert "the SDK is 5.0 to 5.7 and has libamdhip64.so.5: the file needs libamdhip64.so.7, which" in said.stdout
 
 
-@pytest.mark.parametrize(("name", "what"), [("nothing", "there is no such directory"), ("file", "is no directory")])
+@pytest.mark.parametrize(("name", "what"), [("nothing", "there is no such directory"), ("file", "is not a directory")])
 def test_an_sdk_that_is_none_is_wrong_usage(call: Call, tmp_path: Path, name: str, what: str) -> None:
     (tmp_path / "file").touch()
     said = call("check", str(tmp_path), "--sdk", str(tmp_path / name), *GPU)

@@ -33,17 +33,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command.add_argument(
             f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"families that are built for {system}"
         )
-    only = "make these packages alone: core,device-gfx942 (other runs make the others; families are needed)"
+    only = "make only these packages: core,device-gfx942 (other runs make the others; families are needed)"
     command.add_argument("--only", type=names, default=(), metavar="NAMES", help=only)
-    dry = "write nothing, and tell what each package would be, and the memory and disk that it takes at most"
+    dry = "write nothing, and print what each package would be, and the most memory and disk that it can take"
     command.add_argument("--dry-run", action="store_true", help=dry)
     command.add_argument("--json", action="store_true", help="with --dry-run: print the answer for programs")
     command.add_argument(
         "--allow-no-profiler",
         action="store_true",
-        help="make no rocm-profiler where the artifacts have no files for it",
+        help="make no rocm-profiler if the artifacts have no files for it",
     )
-    strict = "fail if an artifact has files in no package, which are listed otherwise"
+    strict = "fail if an artifact has files that go into no package; without it they are only listed"
     command.add_argument("--strict", action="store_true", help=strict)
     command.add_argument(
         "--version", default="", help="of the packages (version.json's with .dev0, else the artifacts')"
@@ -53,7 +53,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--build-packages",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="make packages (on); without, directories with what they would have",
+        help="make packages (on), or directories with what they would have",
     )
     add_writing(command)
     for option, compression in (("--devel-tarball-compression", "xz"), ("--no-devel-tarball-compression", "none")):
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _make(places: Sequence[str], options: argparse.Namespace) -> int:
-    """Make the packages, or with --dry-run tell their estimates; return the exit status."""
+    """Make the packages, or with --dry-run print their estimates; return the exit status."""
     from rocm_sdk.index.web.server import SCHEMES
     from rocm_sdk_build.base.named_directory import require_directory
     from rocm_sdk_build.building.artifacts import build, choice_of, estimate

@@ -16,9 +16,9 @@ _SCHEMA = 1
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments about the directory and the form of the answer."""
     command.description = (
-        "Checks the packages of an SDK in a directory: all are there, say the same, are what their RECORDs say, and "
-        "work where they are installed together, with each device package in turn. The command is the counterpart of "
-        "`index`, which comes after it. Status 0: nothing is wrong; 1: problems; 2: wrong usage."
+        "Check that the packages of an SDK in a directory are complete, agree with each other, match their RECORDs, "
+        "and work when installed together, with each device package in turn. Run it before `index`. "
+        "Status 0: nothing is wrong; 1: problems; 2: wrong usage."
     )
     command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are, of all machines")
     scratch = "where the packages are installed for the test, and removed again (DIR)"

@@ -1,4 +1,4 @@
-"""The command `clear-execstack`: an installed library that asks for no executable stack any more."""
+"""The command `clear-execstack`: an installed library that no longer asks for an executable stack."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments about the application, its GPU code and the result."""
     command.description = (
         "Make an SDK of what an application needs for its GPUs. "
-        "The proof runs code of what you name, with no rights; --no-proof runs none."
+        "The proof runs code of what you name, without privileges; --no-proof runs none."
     )
     roots = command.add_argument_group("applications")
     word = "FILE|DIRECTORY|WHEEL|DISTRIBUTION"
@@ -44,21 +44,21 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     roots.add_argument("traced", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
     code = command.add_argument_group("GPU code")
-    code.add_argument("--gpu", metavar="TARGETS", help="targets and families with commas between, or `machine` (all)")
+    code.add_argument("--gpu", metavar="TARGETS", help="targets and families, comma-separated, or `machine` (all)")
     code.add_argument("--exact", action="store_true", help="no generic code for a GPU that has code of its own")
     code.add_argument("--also-unofficial", action="store_true", help="also code that only patched runtimes try")
     code.add_argument(
-        "--drop-code", action="store_true", help="libraries without code for the GPUs lose that for other GPUs"
+        "--drop-code", action="store_true", help="drop the code of libraries that have only code for other GPUs"
     )
     place = command.add_argument_group("result")
     place.add_argument("--output", type=Path, metavar="PLACE", help="a new directory or file (closure)")
     place.add_argument("--form", choices=FORMS, help="form of the result (site)")
     place.add_argument(
-        "--link-mode", choices=LINK_MODES, help="hardlink: unchanged files are other names of the SDK's (copy)"
+        "--link-mode", choices=LINK_MODES, help="hardlink: unchanged files are hard links to the SDK's (copy)"
     )
-    place.add_argument("--base", metavar="IMAGE", help="with oci: an image of the closure on this one")
+    place.add_argument("--base", metavar="IMAGE", help="with oci: put the closure on top of this image")
     place.add_argument(
-        "--record-pages", action="store_true", help="add what a load touches, as the proof sees it, for cold starts"
+        "--record-pages", action="store_true", help="add a list of what a load touches in the proof, for cold starts"
     )
     place.add_argument("--keep-version", action="store_true", help="packages keep their versions")
     proof = place.add_mutually_exclusive_group()
@@ -67,15 +67,15 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         nargs="?",
         const=DO,
         choices=(DO, UNSAFE),
-        help="run the code of a file, directory or wheel, to try the result before it appears, as is done with what is "
-        "installed; unsafe: also where this system gives no namespaces for it (root)",
+        help="run the code of a file, directory or wheel, to try the result before it appears, as is always done for "
+        "what is installed; unsafe: even if this system gives no namespaces for it (root)",
     )
-    proof.add_argument("--no-proof", dest="proof", action="store_const", const=LEAVE_OUT, help="run no code of it")
+    proof.add_argument("--no-proof", dest="proof", action="store_const", const=LEAVE_OUT, help="run none of its code")
     place.add_argument("--json", action="store_true", help="print the report for programs")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the closure, and tell its content."""
+    """Make the closure, and print what is in it."""
     if options.trace != bool(options.traced):
         raise WrongUsageError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
     _refuse_places(options)

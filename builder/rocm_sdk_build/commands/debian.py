@@ -13,12 +13,12 @@ from .options import add_cache, add_parts, add_shape, add_writing, names, tell_m
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments about Debian's suite and packages, and the packages made from them."""
     command.add_argument(
-        "--suite", metavar="SUITE", help="release of Debian (the one of this system, from its sources)"
+        "--suite", metavar="SUITE", help="release of Debian (that of this system, from its apt sources)"
     )
     command.add_argument(
         "--mirror", metavar="ADDRESS", help="where the suite comes from (http://deb.debian.org/debian)"
     )
-    which = "of packages with libraries or tools, with or without number: librocblas,libmiopen (all)"
+    which = "packages with libraries or tools, with or without number: librocblas,libmiopen (all)"
     command.add_argument("--packages", type=names, default=(), metavar="NAMES", help=which)
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
     add_cache(command)

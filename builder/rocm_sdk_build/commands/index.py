@@ -11,7 +11,7 @@ from .options import tell_made
 def add_arguments(command: argparse.ArgumentParser) -> None:
     """Add the arguments about the directories of packages."""
     command.description = (
-        "Write pages from which pip and uv install. `check` says before whether the packages are complete."
+        "Write pages from which pip and uv install. Run `check` first: it says whether the packages are complete."
     )
     command.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
     command.add_argument(

@@ -1,4 +1,4 @@
-"""The command `init-module`: the module that brings up a framework's libraries."""
+"""The command `init-module`: the module that loads a framework's libraries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     names.add_argument(
         "--shortnames", nargs="*", metavar="NAME", help="libraries of the SDK (without names: as PyTorch lists them)"
     )
-    command.add_argument("--version", help="of the SDK (the one that is installed)")
+    command.add_argument("--version", help="of the SDK (that of the installed one)")
     command.add_argument("--output", type=Path, metavar="FILE", help="_rocm_init.py (standard output)")
 
 

@@ -42,19 +42,19 @@ def add_parts(command: argparse.ArgumentParser) -> None:
     """Add the arguments about the division of libraries by their GPU code."""
     parts = command.add_mutually_exclusive_group()
     parts.add_argument(
-        "--families", metavar="FAMILIES", help="make libraries packages for these, each with their GPU code alone"
+        "--families", metavar="FAMILIES", help="make libraries packages for these, each with only its GPU code"
     )
     parts.add_argument("--split", action="store_true", help="make device packages of files for single targets")
 
 
 def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_limit: str = "100") -> None:
     """Add the arguments about the form and the writing of wheels; `wish_of` takes the answers."""
-    command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
+    command.add_argument("--version-suffix", default="", metavar="NONCE", help="suffix of the platform directories")
     command.add_argument(
         "--wheel-compression",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="deflate what is in the wheels (on)",
+        help="compress the files in the wheels (on)",
     )
     command.add_argument(
         "--devel-compression",
@@ -68,21 +68,21 @@ def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_l
         default=checks,
         help=f"install and test the packages before they appear ({'on' if checks else 'off'})",
     )
-    pages = "record what a load of the packages touches, when they are tested, and let core carry it for cold starts"
+    pages = "record what a load of the packages touches, when they are tested, and put it into core, for cold starts"
     command.add_argument("--record-pages", action="store_true", help=pages)
     command.add_argument(
         "--keep-execstack",
         action="store_true",
-        help="leave libraries that ask for an executable stack, which glibc 2.41 refuses, as they are",
+        help="do not change libraries that ask for an executable stack, which glibc 2.41 refuses",
     )
 
-    split = "put debug information of libraries and programs into packages of its own, rocm-sdk-debug-* (by eu-strip)"
+    split = "put debug information of libraries and programs into separate packages, rocm-sdk-debug-* (by eu-strip)"
     command.add_argument("--split-debug", action="store_true", help=split)
     command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (the one that their files need)")
-    limit = f"of a file on the index, or none ({size_limit}{', as PyPI' if size_limit == '100' else ''})"
+    limit = f"of a file on the index, or none ({size_limit}{', as on PyPI' if size_limit == '100' else ''})"
     command.add_argument("--size-limit", type=_size, default=_size(size_limit), metavar="MB", help=limit)
     loader = command.add_mutually_exclusive_group()
-    own = "of rocm-sdk-loader, which lies beside the packages (the loader that runs here)"
+    own = "of rocm-sdk-loader, to put beside the packages (that of the loader that runs here)"
     loader.add_argument("--loader", type=Path, metavar="WHEEL", help=own)
     loader.add_argument("--no-loader", action="store_true", help="put no wheel of rocm-sdk-loader there")
     add_count(command, "--jobs", "N", "threads (one for each processor)")
@@ -90,7 +90,7 @@ def add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_l
 
 
 def add_count(command: argparse.ArgumentParser, option: str, metavar: str, text: str) -> None:
-    """Add an argument for a number of at least 1; the number is 0 if it is not given."""
+    """Add an argument for a number of at least 1; without the argument, the number is 0."""
     command.add_argument(option, type=_count, default=0, metavar=metavar, help=text)
 
 

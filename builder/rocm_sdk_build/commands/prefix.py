@@ -20,10 +20,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LIST",
-        help="files of the roots to take, as dpkg -L, rpm -ql and qlist print it, or roots, as nix-store -qR does (-)",
+        help="files to take from the roots, as dpkg -L, rpm -ql or qlist lists them, or roots, as of nix-store -qR (-)",
     )
     command.add_argument(
-        "--llvm", type=Path, metavar="ROOT", help="another root: AMD's LLVM where it has a directory of its own"
+        "--llvm", type=Path, metavar="ROOT", help="another root: AMD's LLVM, if it has its own directory"
     )
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the packages go")
     add_parts(command)

@@ -1,4 +1,4 @@
-"""The command `promote`: a release of a release candidate's packages."""
+"""The command `promote`: a release from a release candidate's packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--version", required=True, help="of the release")
     command.add_argument(
-        "--keep-targets", type=names, metavar="TARGETS", help="device packages that the release has (all)"
+        "--keep-targets", type=names, metavar="TARGETS", help="whose device packages the release has (all)"
     )
 
 

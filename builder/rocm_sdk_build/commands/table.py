@@ -17,13 +17,13 @@ COMMANDS = {
     "artifacts": "make all packages from the artifacts of a ROCm build",
     "prefix": "make all packages from an installed ROCm",
     "version": "compute the version of a build, for three package formats",
-    "promote": "make a release of a release candidate's packages",
-    "check": "check that packages are a whole SDK that works (then: index)",
+    "promote": "make a release from a release candidate's packages",
+    "check": "check that packages are a complete SDK that works (then: index)",
     "index": "write pages from which pip and uv install (before: check)",
-    "init-module": "write the module that brings up a framework's libraries",
+    "init-module": "write the module that loads a framework's libraries",
     "code": "write files with less GPU code, or with the code in another container",
-    "closure": "make an SDK of what an application needs for its GPUs",
-    "clear-execstack": "make an installed library ask for no executable stack",
+    "closure": "make an SDK of only what an application needs for its GPUs",
+    "clear-execstack": "make an installed library no longer ask for an executable stack",
     "dlopen-dependencies": "list libraries that name other libraries without needing them",
     "demo": "install SDK wheels in a virtual environment and preload their libraries",
     "completion": "print the completion script for a shell",
@@ -54,8 +54,8 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
     parser = Parser(
         prog="rocm-sdk-build",
         description="Make wheels of a ROCm SDK.",
-        epilog="rocm-sdk-build help COMMAND, or rocm-sdk-build COMMAND --help, tells about a command;"
-        " rocm-sdk-build help options, what all have.",
+        epilog="rocm-sdk-build help COMMAND, or rocm-sdk-build COMMAND --help, describes a command;"
+        " rocm-sdk-build help options, the options that all have.",
     )
     own = f"rocm-sdk-build {loader_version}"  # rocm-sdk-build requires the loader of its own version
     parser.add_argument("-V", "--version", action="version", version=own)
