@@ -112,10 +112,10 @@ def _print(verdict: "Verdict", without: "tuple[str, ...]" = (), *, each: bool = 
         from .run import NOT_PASSED_ON
 
         tell_wrapped(f"it loads in `rocm-sdk run`, too; {NOT_PASSED_ON}" if called else NOT_PASSED_ON, "  ")
-    if verdict.install is not None:
-        tell_fix(verdict.install, is_command=True, label="install")
-    from rocm_sdk.problems import SaidFixes
+    from rocm_sdk.problems import SaidFixes, fix_of
 
+    if verdict.install is not None:
+        tell_fix(fix_of(verdict.install), verdict.install.is_command, label="install")
     said_fixes = SaidFixes()
     for found in verdict.problems:
         if found.code.split("-")[1] not in without and (each or found.severity != "note" or found.code in _SHOWN):
@@ -146,7 +146,7 @@ def _print_json(verdicts: "Iterable[Verdict]", gpus: list[str]) -> None:
             "releases": {"first": verdict.releases[0], "last": verdict.releases[1]},
             "gpus": [{"target": on.gpu, "runs": on.runs, "remarks": on.remarks} for on in verdict.gpus],
             "problems": [each.as_document() for each in verdict.problems],
-            "install": verdict.install,
+            "install": verdict.install.fix if verdict.install is not None else None,
         }
         for verdict in verdicts
     ]

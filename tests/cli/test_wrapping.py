@@ -8,6 +8,9 @@ from programs import completed
 from sample_device_code import bundle, library, objects
 from sample_site import CORE, Site, clean_environment, compile_library
 
+from rocm_sdk.cli import main
+from rocm_sdk.installed import installer
+from rocm_sdk.terminal import style
 from rocm_sdk.terminal.style import wrapped_fix
 
 WIDTHS = (40, 60, 80)
@@ -51,6 +54,23 @@ def test_the_command_that_installs_an_sdk(script: Path, tmp_path: Path) -> None:
     assert [len(line) for line in lines if len(line) > 60 and len(line.split()) > 3] == []
     assert all(line.endswith(" \\") for line in lines[first:-1])
     assert lines[-1].strip() == "'rocm[libraries]>=7.0'"
+
+
+def test_the_sentence_that_tells_how_to_install_an_sdk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the system's package manager installs, no shell takes the words, and no line ends as a command's."""
+    (tmp_path / "elsewhere").mkdir()
+    runtime = compile_library(tmp_path / "elsewhere/libamdhip64.so.7", "libamdhip64.so.7")
+    path = compile_library(tmp_path / "libapp.so", None, needed=(runtime,))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr(installer, "installation_facts", lambda *_: {"installer": "system", "site": "/usr/lib/python3"})
+    monkeypatch.setattr(style, "width_of", lambda _: 60)
+    assert main(["check", str(path), "--sdk", str(tmp_path / "empty"), "--gpu", "gfx1151"]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    (first,) = (place for place, line in enumerate(lines) if line.startswith("  install: "))
+    said = " ".join(line.strip() for line in lines[first : first + 2])
+    assert said == "install: Install rocm[libraries]>=7.0 with the system's package manager"
 
 
 @pytest.mark.parametrize("columns", WIDTHS)

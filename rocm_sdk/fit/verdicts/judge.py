@@ -79,7 +79,7 @@ class Verdict(NamedTuple):
     problems: tuple[Problem, ...]
     releases: tuple[str | None, str | None]  # of ROCm that it fits, the first and the last; None: not known, or no end
     code: CodeVerdict  # whose problems are among them
-    install: str | None  # without an SDK, the command that installs one that fits
+    install: Problem | None  # without an SDK, the problem whose fix installs one that fits
 
     def without_name(self, found: Problem) -> Problem:
         """Return a problem for readers who know its subject: "it" in the place of the name."""
@@ -272,7 +272,7 @@ def _verdict(
     elif has_code and not (gpus and all(on.runs for on in gpus)):
         works = None  # for which GPU, or by which comgr
     lacks_sdk = not has_sdk and (bool(host.opens.absent) or any(map(package_of, host.nowhere)))
-    install = _command_that_installs(wanted.requirement) if loads is not True and lacks_sdk else None
+    install = _lack_of_sdk(wanted.requirement) if loads is not True and lacks_sdk else None
     said = (gpus, has_code, "; ".join(words), problems)
     return Verdict(
         subject.name,
@@ -314,12 +314,12 @@ def _wanted(subject: Subject, host: Host) -> _Wanted:
     return _Wanted(found.first_release, found.last_release, host.built_for, found.requirement)
 
 
-def _command_that_installs(requirement: str | None) -> str | None:
-    """Return the command that installs an SDK; None if no index is known that has one."""
+def _lack_of_sdk(requirement: str | None) -> Problem | None:
+    """Return the problem whose fix installs an SDK; None if no index is known that has one."""
     if requirement is None:
         return None
     is_served = os.environ.get("ROCM_SDK_INDEX") or choose_index(requirement[requirement.index(">=") :]) is not None
-    return problem("E-LIB-003", None, None, requirement=requirement).fix if is_served else None
+    return problem("E-LIB-003", None, None, requirement=requirement) if is_served else None
 
 
 def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bool, is_sdk: bool) -> str:
