@@ -390,7 +390,7 @@ static rsdk_status add_closure(composer *c, const char *template, rsdk_arena *ar
     if (strstr(options, " --form ") == NULL) {
         *fix = rsdk_arena_format(arena, "%s && %s", *fix, closure);
     } else if (strstr(options, " --form wheels --output closure") == NULL) {
-        *fix = closure;
+        *fix = rsdk_arena_copy(arena, closure); /* which the caller lends for the call */
     } else {
         c->is_from_closure = true;
         const char *again = text_of(c, template, arena);

@@ -154,6 +154,16 @@ static void a_closure_is_made_again(void **state) {
                              "--output closure -- x --form wheels --output closure");
 }
 
+static void a_problem_outlives_the_texts_of_the_installation(void **state) {
+    char closure[] = "rocm-sdk-build closure --for x --form squashfs --output closure";
+    const rsdk_installation from = {.installer = "pip", .python = "/p", .source = "", .closure = closure};
+    rsdk_problem *problem = NULL;
+    assert_int_equal(rsdk_problem_make(RSDK_E_PKG_014, NULL, FACTS({"requirement", "a==1"}), &from, &problem), RSDK_OK);
+    memset(closure, 'x', sizeof closure - 1);
+    keep(problem);
+    assert_string_equal(fix, "rocm-sdk-build closure --for x --form squashfs --output closure");
+}
+
 /* ---- indexes ---- */
 
 static void assert_index(const char *requirement, const char *address) {
@@ -472,6 +482,7 @@ int main(void) {
         cmocka_unit_test(a_fix_of_which_a_part_is_words_is_a_sentence),
         cmocka_unit_test(a_package_comes_from_where_it_came),
         cmocka_unit_test(a_closure_is_made_again),
+        cmocka_unit_test(a_problem_outlives_the_texts_of_the_installation),
         cmocka_unit_test(the_index_is_the_one_that_has_the_version),
         cmocka_unit_test(the_index_of_the_site_replaces_all),
         cmocka_unit_test(the_fix_of_this_system_comes_before_that_of_any),
