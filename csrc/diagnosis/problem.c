@@ -31,6 +31,7 @@ typedef struct composer {
     bool names_requirement; /* the last text has the requirement as a word of a command */
     bool is_from_closure;   /* the requirement is installed from the wheels of a closure that was just made */
     bool precedes_packages; /* packages follow the source, and are installed by themselves */
+    bool is_behind_source;  /* the name in hand follows the source, from which an installer takes it */
 } composer;
 
 /* ---- values ---- */
@@ -205,49 +206,56 @@ static void add_command(composer *c, const char *command, unsigned depth, rsdk_t
     fill_in(c, command, depth + 1, text);
 }
 
+/* Return a fact about where the package of a fix came from; NULL: it came from an index, or that is not known. */
+static const char *origin_named(const composer *c, const char *name) {
+    const char *value = c->is_fix ? rsdk_finding_fact(c->finding, name) : NULL;
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
 /* Return whether a fix installs packages of the known source in place of a requirement or a selector, which takes more
  * to build than the source has. */
 static bool names_packages(const composer *c, const char *name) {
-    const rsdk_installation *in = c->installation;
-    if (!c->is_fix || in->source == NULL || in->source[0] == '\0') {
+    const char *source = c->installation->source;
+    if (!c->is_fix || source == NULL || source[0] == '\0') {
         return false;
     }
     if (strcmp(name, "selector") == 0) {
         return value_named(c, "requirement") != NULL;
     }
-    return strcmp(name, "requirement") == 0 && value_named(c, "selector") == NULL && in->closure == NULL &&
-           in->tree == NULL && in->packages != NULL && in->packages[0] != '\0';
+    return strcmp(name, "requirement") == 0 && value_named(c, "selector") == NULL &&
+           origin_named(c, "source_closure") == NULL && origin_named(c, "source_tree") == NULL &&
+           origin_named(c, "source_packages") != NULL;
 }
 
 /* Add what an installer takes in a fix in place of a requirement or a selector; return false where it takes that. */
 static bool add_installed(composer *c, const char *name, rsdk_text *text) {
-    const rsdk_installation *in = c->installation;
-    if (names_packages(c, name)) {
+    if (c->is_behind_source && names_packages(c, name)) {
         if (strcmp(name, "selector") == 0) {
             add_word(text, value_named(c, "requirement"));
         } else {
-            rsdk_text_add(text, "%s", in->packages);
+            rsdk_text_add(text, "%s", origin_named(c, "source_packages"));
         }
         return true;
     }
     if (!c->is_fix || strcmp(name, "requirement") != 0 || value_named(c, "selector") != NULL) {
         return false;
     }
-    const char *distribution = value_named(c, "distribution");
+    const char *distribution = value_named(c, "distribution"), *tree = origin_named(c, "source_tree"),
+               *address = origin_named(c, "source_address");
     c->names_requirement = true;
-    if (in->closure != NULL) {
+    if (origin_named(c, "source_closure") != NULL) {
         rsdk_text_add(text, "%s", c->is_from_closure ? "--no-index --find-links closure " : "");
         return false;
     }
-    if (in->tree != NULL) {
-        rsdk_text_add(text, "%s", in->tree);
+    if (tree != NULL) {
+        rsdk_text_add(text, "%s", tree);
         return true;
     }
-    if (in->address == NULL || distribution == NULL) {
+    if (address == NULL || distribution == NULL || names_packages(c, name)) {
         return false;
     }
     rsdk_text wheel = RSDK_TEXT_INIT;
-    rsdk_text_add(&wheel, "%s @ %s", distribution, in->address);
+    rsdk_text_add(&wheel, "%s @ %s", distribution, address);
     text->failed |= wheel.failed;
     add_word(text, rsdk_text_get(&wheel));
     rsdk_text_clear(&wheel);
@@ -266,6 +274,7 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
             add_word(text, value);
         }
     } else if (value != NULL) {
+        c->names_requirement |= c->is_fix && strcmp(name, "requirement") == 0;
         add_value(text, value);
     } else if (words != NULL) {
         c->lacks_facts = true;
@@ -334,6 +343,7 @@ static slot slot_at(const char *template) {
 
 /* Fill in a template. Braces that hold no name are text of a command. */
 static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text) {
+    const char *source_end = NULL; /* the end of the last source */
     while (*template != '\0') {
         size_t plain = strcspn(template, "{");
         rsdk_text_add(text, "%.*s", (int)plain, template);
@@ -347,7 +357,9 @@ static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text
             template ++;
             continue;
         }
+        c->is_behind_source = template == source_end;
         template += found.length;
+        source_end = strcmp(found.name, "source") == 0 ? template : source_end;
         const slot following = *template == '{' ? slot_at(template) : (slot){.length = 0};
         c->precedes_packages = following.is_word && following.length > 0 && names_packages(c, following.name);
         add_named(c, found.name, found.is_word, found.words[0] != '\0' ? found.words : NULL, depth, text);
@@ -379,18 +391,23 @@ static rsdk_status begin_with_words(const composer *c, rsdk_arena *arena, const 
  * nothing is installed into it; wheels are made again and installed. */
 static rsdk_status add_closure(composer *c, const char *template, rsdk_arena *arena, const char **fix,
                                rsdk_error *error) {
-    const char *closure = c->installation->closure;
-    if (closure == NULL || !c->names_requirement) {
+    static const char wheels[] = " --form wheels --output closure";
+    const char *closure = origin_named(c, "source_closure");
+    if (closure == NULL || !c->names_requirement || value_named(c, "selector") != NULL) {
         return RSDK_OK;
     }
     const char *traced = strstr(closure, " -- "); /* a traced command has options of its own */
-    const char *options =
-        rsdk_arena_copy_bytes(arena, closure, traced != NULL ? (size_t)(traced - closure) : strlen(closure));
+    const size_t length = traced != NULL ? (size_t)(traced - closure) : strlen(closure);
+    const char *options = rsdk_arena_copy_bytes(arena, closure, length);
     RSDK_NEED(options, error);
-    if (strstr(options, " --form ") == NULL) {
+    const bool is_image = strstr(options, " --form ") != NULL && strstr(options, wheels) == NULL;
+    if (is_image) {
+        *fix = closure;
+        c->has_command = false; /* a note is about the environment */
+    } else if (is_words(*fix)) {
+        return RSDK_OK;
+    } else if (strstr(options, wheels) == NULL) {
         *fix = rsdk_arena_format(arena, "%s && %s", *fix, closure);
-    } else if (strstr(options, " --form wheels --output closure") == NULL) {
-        *fix = rsdk_arena_copy(arena, closure); /* which the caller lends for the call */
     } else {
         c->is_from_closure = true;
         const char *again = text_of(c, template, arena);

@@ -183,11 +183,7 @@ static PyObject *make_texts(rsdk_code code, const char *path, const fact_argumen
                                             .environment = find_fact(known, "environment"),
                                             .site = find_fact(known, "site"),
                                             .source = find_fact(known, "source"),
-                                            .note = find_fact(known, "note"),
-                                            .packages = find_fact(known, "packages"),
-                                            .tree = find_fact(known, "tree"),
-                                            .address = find_fact(known, "address"),
-                                            .closure = find_fact(known, "closure")};
+                                            .note = find_fact(known, "note")};
     rsdk_problem *problem = NULL;
     if (rsdk_problem_make(code, path, facts->items, facts->count, &installation, &problem) != RSDK_OK) {
         return PyErr_NoMemory();

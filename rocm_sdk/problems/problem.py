@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # Codes of files that are wrong in themselves: the same wheel brings the same.
 _OF_CONTENT = frozenset({"E-LIB-006", "E-FILE-006", "W-LIB-010", "E-DEVEL-009"})
 
+# What installer.installation_facts says of a package that came from no index.
+_ORIGINS = ("packages", "tree", "address", "closure")
+
 
 class Problem(NamedTuple):
     """A fault, or something worth knowing. All texts are one line.
@@ -98,7 +101,8 @@ def problem(
     exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}
     requirement = exact.get("requirement") or exact.get("selector")
     installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"), requirement)
-    texts = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
+    origin = {f"source_{name}": installation[name] for name in _ORIGINS if name in installation}
+    texts = problem_texts(code, _exact(path) if path is not None else None, {**exact, **origin}, installation)
     title, cause, fix, is_command = texts
     # Texts are joined to the words before them: " (and 3 more)".
     shown = {name: f"{' ' * value.startswith(' ')}{one_line(value)}" for name, value in exact.items()}

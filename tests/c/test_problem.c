@@ -105,60 +105,61 @@ static void a_fix_of_which_a_part_is_words_is_a_sentence(void **state) {
 
 /* What brought the package, where the installer does not take its requirement. */
 static void a_package_comes_from_where_it_came(void **state) {
-    static const rsdk_fact facts[] = {
-        {"distribution", "a"}, {"version", "1"}, {"requirement", "a==1"}, {"selector", "rocm==1"}};
+    static const rsdk_fact a[] = {{"distribution", "a"}, {"version", "1"}, {"requirement", "a==1"}};
     const rsdk_installation pip = {.installer = "pip", .python = "/p", .source = ""};
-    rsdk_installation from = pip;
-    from.tree = "'/my tree'";
-    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    const rsdk_installation wheels = {.installer = "pip", .python = "/p", .source = "--find-links /w"};
+    const rsdk_installation conda = {.installer = "conda", .environment = "/e", .source = "--find-links /w"};
+    make_with(RSDK_E_FILE_001, NULL, FACTS(a[0], a[1], a[2], {"source_tree", "'/my tree'"}), &pip);
     assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps '/my tree'");
-    from = pip;
-    from.address = "https://host/a.whl#x";
-    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    make_with(RSDK_E_FILE_001, NULL, FACTS(a[0], a[1], a[2], {"source_address", "https://host/a.whl#x"}), &pip);
     assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps 'a @ https://host/a.whl#x'");
-    from = pip;
-    from.source = "--find-links /w";
-    from.packages = "a==1 b==1";
-    make_with(RSDK_E_PKG_002, NULL, facts, 3, &from);
+    make_with(RSDK_E_PKG_002, NULL, FACTS(a[0], a[1], a[2], {"source_packages", "a==1 b==1"}), &wheels);
     assert_string_equal(fix, "/p -m pip install --no-deps --find-links /w a==1 b==1");
-    make_with(RSDK_E_PKG_013, NULL, facts, 4, &from); /* to build the selector takes more than the directory has */
+    make_with(RSDK_E_PKG_002, NULL, FACTS(a[0], a[1], a[2], {"source_packages", ""}), &wheels);
+    assert_string_equal(fix, "/p -m pip install --find-links /w a==1");
+    /* to build the selector takes more than the directory has */
+    make_with(RSDK_E_PKG_013, NULL, FACTS(a[0], a[1], a[2], {"selector", "rocm==1"}), &wheels);
     assert_non_null(strstr(fix, "--no-deps --find-links /w a==1"));
     assert_null(strstr(fix, "rocm==1"));
+    /* a sentence names what is wanted */
+    make_with(RSDK_W_PKG_010, NULL, FACTS({"requirement", "a==1"}, {"selector", "rocm==1"}), &conda);
+    assert_non_null(strstr(fix, "rocm==1"));
+}
+
+static void make_with_closure(const char *closure, const rsdk_installation *installation) {
+    make_with(RSDK_E_FILE_001, NULL,
+              FACTS({"distribution", "a"}, {"version", "1"}, {"requirement", "a==1"}, {"source_closure", closure}),
+              installation);
 }
 
 static void a_closure_is_made_again(void **state) {
-    static const rsdk_fact facts[] = {{"distribution", "a"}, {"version", "1"}, {"requirement", "a==1"}};
-    static const char *const closures[] = {
-        "rocm-sdk-build closure --for x --output closure",
-        "rocm-sdk-build closure --for x --form wheels --output closure",
-        "rocm-sdk-build closure --for x --form squashfs --output closure",
-        "rocm-sdk-build closure --trace --output closure -- x --form wheels --output closure",
-    };
-    rsdk_installation from = {.installer = "pip", .python = "/p", .source = "", .note = "it is root's"};
-    from.closure = closures[0];
-    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    static const char image[] = "rocm-sdk-build closure --for x --form squashfs --output closure";
+    const rsdk_installation noted = {.installer = "pip", .python = "/p", .source = "", .note = "it is root's"};
+    const rsdk_installation plain = {.installer = "pip", .python = "/p", .source = ""}, other = {.installer = "other"};
+    make_with_closure("rocm-sdk-build closure --for x --output closure", &noted);
     assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps a==1 && rocm-sdk-build closure --for x "
                              "--output closure  # it is root's");
-    from.closure = closures[1];
-    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    make_with_closure("rocm-sdk-build closure --for x --form wheels --output closure", &noted);
     assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps a==1 && rocm-sdk-build closure --for x "
                              "--form wheels --output closure && /p -m pip install --force-reinstall --no-deps "
                              "--no-index --find-links closure a==1  # it is root's");
-    from.note = NULL;
-    from.closure = closures[2];
-    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
-    assert_string_equal(fix, closures[2]);
-    from.closure = closures[3];
-    make_with(RSDK_E_FILE_001, NULL, facts, 3, &from);
+    make_with_closure(image, &noted); /* which no installer touches */
+    assert_string_equal(fix, image);
+    make_with_closure(image, &other);
+    assert_string_equal(fix, image);
+    assert_true(is_command);
+    make_with_closure("rocm-sdk-build closure --trace --output closure -- x --form wheels --output closure", &plain);
     assert_string_equal(fix, "/p -m pip install --force-reinstall --no-deps a==1 && rocm-sdk-build closure --trace "
                              "--output closure -- x --form wheels --output closure");
 }
 
-static void a_problem_outlives_the_texts_of_the_installation(void **state) {
+static void a_problem_outlives_its_facts(void **state) {
     char closure[] = "rocm-sdk-build closure --for x --form squashfs --output closure";
-    const rsdk_installation from = {.installer = "pip", .python = "/p", .source = "", .closure = closure};
+    const rsdk_installation pip = {.installer = "pip", .python = "/p", .source = ""};
     rsdk_problem *problem = NULL;
-    assert_int_equal(rsdk_problem_make(RSDK_E_PKG_014, NULL, FACTS({"requirement", "a==1"}), &from, &problem), RSDK_OK);
+    assert_int_equal(rsdk_problem_make(RSDK_E_PKG_014, NULL,
+                                       FACTS({"requirement", "a==1"}, {"source_closure", closure}), &pip, &problem),
+                     RSDK_OK);
     memset(closure, 'x', sizeof closure - 1);
     keep(problem);
     assert_string_equal(fix, "rocm-sdk-build closure --for x --form squashfs --output closure");
@@ -482,7 +483,7 @@ int main(void) {
         cmocka_unit_test(a_fix_of_which_a_part_is_words_is_a_sentence),
         cmocka_unit_test(a_package_comes_from_where_it_came),
         cmocka_unit_test(a_closure_is_made_again),
-        cmocka_unit_test(a_problem_outlives_the_texts_of_the_installation),
+        cmocka_unit_test(a_problem_outlives_its_facts),
         cmocka_unit_test(the_index_is_the_one_that_has_the_version),
         cmocka_unit_test(the_index_of_the_site_replaces_all),
         cmocka_unit_test(the_fix_of_this_system_comes_before_that_of_any),

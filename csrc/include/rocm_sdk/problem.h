@@ -35,11 +35,6 @@ typedef struct rsdk_installation {
     const char *source;      /* the packages' source, as options of the installer: "--find-links /wheels"; "": the
                                 installer's own configuration says it; NULL: AMD's index that serves the version */
     const char *note;        /* a fact to know before running the command: "/usr/lib/python3 belongs to root" */
-    const char *packages;    /* words that install from `source` what an exact requirement of the selector would bring:
-                                "/wheels/a.whl /wheels/b.whl"; NULL or "": the installer takes the requirement itself */
-    const char *tree;        /* words that install the package from its source tree; NULL: it came from none */
-    const char *address;     /* the address of the package's wheel: "https://host/a.whl"; NULL: it came from none */
-    const char *closure;     /* the command that made the package as a closure: "rocm-sdk-build closure ..."; NULL */
 } rsdk_installation;
 
 /* All texts are one line; they live as long as the problem. */
@@ -62,6 +57,11 @@ rsdk_status rsdk_problem_of_error(const rsdk_error *error, rsdk_sdk *sdk, const 
                                   rsdk_problem **problem);
 
 /* Make a problem from its code and facts. General words replace a fact that a text names and that is missing or NULL.
+ * Four facts say what a fix installs in place of the package's requirement, where the package came from no index:
+ *   source_packages  words that install from `source` what the selector would bring: "a==1 b==1"
+ *   source_tree      words that install the package from its source tree: "'/my tree'"
+ *   source_address   the address of its wheel
+ *   source_closure   the command that made it as a closure, which is run again
  * RSDK_BAD_ARGUMENT for a number that is not a code. */
 rsdk_status rsdk_problem_make(rsdk_code code, const char *path, const rsdk_fact *facts, size_t count,
                               const rsdk_installation *installation, rsdk_problem **problem);
