@@ -282,10 +282,10 @@ def test_all_fixes_are_tried(environment: Environment) -> None:
 
 def test_fixes_that_are_not_tried() -> None:
     proof = Proof(current(), Options(), has_network=False)
-    found = in_general("E-GPU-003")._replace(fix="sudo usermod -a -G render $USER")
+    found = in_general("E-GPU-003")._replace(fix="sudo usermod -a -G render $USER", is_command=True)
     assert proof.tried(found).tried == "not tried: it changes more than this environment"
     proof._bytes = 1 << 62
-    found = in_general("E-FILE-001")._replace(fix="rm file")
+    found = in_general("E-FILE-001")._replace(fix="rm file", is_command=True)
     told = proof.tried(found)
     assert (told.fix, str(told.tried)[:11]) == (found.fix, "not tried: ")
     assert str(told.tried).endswith(", and a copy may take 4611686018.4 GB")
