@@ -217,15 +217,15 @@ def test_a_whole_distribution_of_a_wheel(site: Path, tmp_path: Path) -> None:
 
 def test_a_choice_that_would_break_an_index(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The proof does not rely on the choice: a fault in it is found before the tree appears."""
-    from rocm_sdk_build.inputs import data_selection
+    from rocm_sdk_build.inputs import data_files
 
     def faulty(*arguments: object) -> object:
         choice = not_needed(*arguments)  # type: ignore[arg-type]
-        files = data_selection.data_files(site, [f"{BLAS}/{GEMM}_fallback.dat"])
+        files = data_files.data_files(site, [f"{BLAS}/{GEMM}_fallback.dat"])
         return choice._replace(dropped=(*choice.dropped, *files))
 
-    not_needed = data_selection.not_needed
-    monkeypatch.setattr(data_selection, "not_needed", faulty)
+    not_needed = data_files.not_needed
+    monkeypatch.setattr(data_files, "not_needed", faulty)
     with pytest.raises(RewriteError, match=r"names TensileLibrary_Type.*_fallback, which would not be there"):
         rewrite_directory(str(site), str(tmp_path / "slim"), KEEP, SELECT)
     assert not (tmp_path / "slim").exists()
