@@ -102,19 +102,19 @@ if TYPE_CHECKING:
         """Return which libraries of the SDK, or of a directory, have code for which GPUs, by default this machine's."""
 
     def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
-        """Return the ROCm libraries that are in a process, by default this one, whatever brought them in."""
+        """Return the ROCm libraries that are in a process, by default this one, whatever loaded them."""
 
     def find_headers(name: str, *, extract: bool = True) -> FileLocation:
-        """Return the directory to include headers from, of a library or a header."""
+        """Return the include directory of a library or a header."""
 
     def find_static_library(name: str, *, extract: bool = True) -> FileLocation:
-        """Return the static library of a name."""
+        """Return the static library with this name."""
 
     def find_bitcode(name: str, *, extract: bool = True) -> FileLocation:
-        """Return the device library of a name."""
+        """Return the device library with this name."""
 
     def find_tool(name: str, *, extract: bool = True) -> FileLocation:
-        """Return the program of a name."""
+        """Return the program with this name."""
 
     def rocm_home() -> Path:
         """Return the directory that serves other tools as ROCM_HOME."""
@@ -201,12 +201,12 @@ def find_libraries(*shortnames: str, overrides: "Overrides" = None, fallback: st
     """Return the files of the libraries, in the order of the names.
 
     Optional libraries that are not installed are skipped.
-    overrides: files in place of the SDK's own, by shortname.
-    fallback: where to take a whole ROCm from if no package is installed, in place of ROCM_SDK_FALLBACK.
+    overrides: files to use instead of the SDK's own, by shortname.
+    fallback: where to find a whole ROCm if no package is installed, instead of ROCM_SDK_FALLBACK.
 
     Raises UnknownLibraryError or PackageNotInstalledError (both ModuleNotFoundError), or LibraryNotFoundError
-    (FileNotFoundError); for an SDK that is damaged, or wrongly named by a variable, another RocmSdkError that is an
-    ImportError or a FileNotFoundError, with a RocmSdkWarning: callers that take another ROCm then do it in silence.
+    (FileNotFoundError); for an SDK that is damaged, or that a variable names wrongly, another RocmSdkError that is an
+    ImportError or a FileNotFoundError, with a RocmSdkWarning: callers silently take another ROCm at such an error.
     """
     from pathlib import Path
 
@@ -243,8 +243,8 @@ def initialize_process(
     """Prepare the process for code that uses ROCm: preload libraries and check the SDK's version.
 
     preload_shortnames: names of the catalog. The libraries are loaded in this order, each with its dependencies.
-    rtld_global: whether their symbols join the global scope. None: the symbols of all libraries, except libraries that
-        would take each other's place, or the place of another package's copy (`rocm-sdk tree` says which, and why).
+    rtld_global: whether their symbols join the global scope. None: the symbols of all libraries, except those that
+        would take each other's place, or that of another package's copy (`rocm-sdk tree` says which, and why).
         True: the symbols of these too, with a RocmSdkWarning. The symbols of compiler libraries never join it.
     env_override: whether the environment variable ROCM_SDK_PRELOAD_LIBRARIES (names separated by `,` or `;`) adds
         libraries.
@@ -253,9 +253,9 @@ def initialize_process(
     fail_on_version_mismatch: raise VersionMismatchError (RuntimeError) instead of warning.
     unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1: all (True) or none (False).
         None: libraries that programs are known to open by such a name; ROCM_SDK_UNVERSIONED_NAMES=1 is all, =0 none.
-    overrides: files to use in place of the SDK's own, by shortname; they count before ROCM_SDK_LIBRARY_<shortname>.
-    fallback: where to take a whole ROCm from if no package of the SDK is installed, in place of ROCM_SDK_FALLBACK:
-        "prefix:/opt/rocm", "conda", "system", with `,` between; "" is none.
+    overrides: files to use instead of the SDK's own, by shortname; they override ROCM_SDK_LIBRARY_<shortname>.
+    fallback: where to find a whole ROCm if no package of the SDK is installed, instead of ROCM_SDK_FALLBACK:
+        "prefix:/opt/rocm", "conda", "system", separated by `,`; "" is none.
 
     Unknown keyword arguments are ignored: callers may be newer than this package. An unknown argument that is probably
     a misspelt known one causes a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that
@@ -299,7 +299,7 @@ def _preload_from_environment(names: str, **options: "Any") -> None:
 def _check_version(version: str | None, wanted: "str | re.Pattern[str]", fails: bool) -> None:
     """Warn, or raise VersionMismatchError, if the SDK's version is not the wanted one.
 
-    version: None if the SDK has packages and no metadata.
+    version: None if the SDK has packages but no metadata.
     """
     known = version or ""
     if isinstance(wanted, str):

@@ -120,7 +120,7 @@ class LibraryEntry:
 
     @property
     def optional(self) -> bool:
-        """True if the installed SDK may lack the library: no SDK needs to have it, or it leaves with this release."""
+        """True if the installed SDK may lack the library: no SDK has to have it, or this release drops it."""
         try:
             rows = catalog(_fact("__version__"))
         except RocmSdkError:
@@ -132,13 +132,13 @@ class LibraryEntry:
 
 
 def ownership_data() -> "dict[str, Any]":
-    """Return the targets whose code is in the packages of another one, for programs."""
+    """Return, for programs, the targets whose code is in the packages of another target."""
     owners = {row.name: row.package_owner for row in targets() if row.package_owner != row.name}
     return {"schema_version": 1, "package_owners": owners}
 
 
 def group_package_targets(targets: Iterable[str]) -> dict[str, list[str]]:
-    """Return the owners of packages, each with the targets of it, as they are spelled, in order, each once."""
+    """Return the owners of packages, each with its targets, as they are spelled, in order, each once."""
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(targets):
         groups.setdefault(package_owner(name), []).append(name)

@@ -77,8 +77,8 @@ class PackageNotInstalledError(RocmSdkError, ModuleNotFoundError):
 class LibraryNotFoundError(RocmSdkError, FileNotFoundError, IndexError):
     """The error for a library that its package, which is installed, does not contain.
 
-    The class is an IndexError too, as the next two: torch's compile_kernel takes the library that is in the process if
-    find_libraries raises one.
+    The class is also an IndexError, like the next two: if find_libraries raises one, torch's compile_kernel takes the
+    library that is in the process.
     """
 
     code = "E-API-001"
@@ -87,8 +87,8 @@ class LibraryNotFoundError(RocmSdkError, FileNotFoundError, IndexError):
 class LibraryAccessError(RocmSdkError, FileNotFoundError, IndexError):
     """The error for a file or directory of the SDK that cannot be read.
 
-    The class is a FileNotFoundError, as each error of find_libraries is that or an ImportError: triton catches these
-    two alone.
+    The class is a FileNotFoundError because triton catches only that and ImportError, and so each error of
+    find_libraries is one of the two.
     """
 
     code = "E-FILE-007"
@@ -113,19 +113,19 @@ class BadMetadataError(RocmSdkError, ImportError, ValueError):
 
 
 class VersionMismatchError(RocmSdkError, RuntimeError):
-    """The error for an SDK of another version than the caller asked for."""
+    """The error for an SDK whose version is not the one that the caller asked for."""
 
     code = "E-PKG-015"
 
 
 class EnvironmentOverrideError(RocmSdkError, ImportError, RuntimeError):
-    """The error for an environment variable, or the argument in its place, whose wish cannot be met."""
+    """The error for an environment variable, or the argument that replaces it, that asks for something impossible."""
 
     code = "E-ENV-007"
 
 
 class TopologyError(RocmSdkError, FileNotFoundError):
-    """The error for files of the kernel about the GPUs that are damaged, or change while they are read."""
+    """The error for the kernel's files about the GPUs if they are damaged, or change while they are read."""
 
     code = "E-GPU-004"
 
@@ -139,14 +139,14 @@ class UnknownTargetError(RocmSdkError, ValueError):
 class EmptySelectionError(RocmSdkError, ValueError):
     """The error for a selection without a gfx target to build for.
 
-    The selection is never an empty list instead, because build systems replace it by a default.
+    It is raised instead of returning an empty list, which build systems would replace by a default.
     """
 
     code = "E-GPU-006"
 
 
 class UnsupportedTargetError(RocmSdkError, ValueError):
-    """The error for a target that was asked for, and that the installed libraries have no device code for."""
+    """The error for a requested target for which the installed libraries have no device code."""
 
     code = "E-GPU-002"
 
@@ -173,13 +173,13 @@ class BadArchiveError(RocmSdkError, ValueError):
 
 
 class DevelopmentTreeLockedError(RocmSdkError, TimeoutError):
-    """The error for a development tree on which another process works for longer than the time limit."""
+    """The error for a development tree that another process works on for longer than the time limit."""
 
     code = "E-DEVEL-010"
 
 
 class SystemManagedError(RocmSdkError, ImportError):
-    """The error for a development package without a RECORD, so that pip could not remove the tree."""
+    """The error for a development package without a RECORD: pip could not remove the tree."""
 
     code = "E-DEVEL-011"
 
@@ -196,7 +196,7 @@ class RocmLibraryConflictWarning(RocmSdkWarning):
 
 
 class VersionMismatchWarning(RocmSdkWarning):
-    """The warning that the SDK has another version than the caller asked for."""
+    """The warning that the SDK's version is not the one that the caller asked for."""
 
 
 def warn(message: str, category: type[RocmSdkWarning]) -> None:
@@ -235,9 +235,9 @@ def warn_of_misspelt(names: "Iterable[str]", function: "Callable[..., object]") 
 
 
 def _is_one_edit_away(one: str, other: str) -> bool:
-    """Return whether the texts differ by one letter, or by two neighbours that are swapped.
+    """Return whether the texts differ by one letter, or by two swapped neighbours.
 
-    The letter is added, removed or replaced.
+    The letter may be added, removed or replaced.
     """
     length = len(_common_beginning(one, other))
     one, other = one[length:], other[length:]

@@ -53,7 +53,7 @@ def families_of(target: str) -> tuple[str, ...]:
 
 
 def package_owner(target: str) -> str:
-    """Return the target whose packages support this one, mostly itself."""
+    """Return the target whose packages support this one, usually itself."""
     return _native.target(target).package_owner
 
 
@@ -63,10 +63,10 @@ def table() -> tuple[Target, ...]:
 
 
 def choose_family(families: "Iterable[str]") -> tuple[str, str] | None:
-    """Return the family, of the given ones, that the GPUs of this machine need, and the target of the deciding GPU.
+    """Return which of the families the GPUs of this machine need, and the target of the GPU that decides.
 
-    A visible GPU goes before a hidden one, a discrete one before an integrated one, then more memory, then the order of
-    the kernel. GPUs that no family fits do not count; None if none is left. Raises TopologyError as gpus() does.
+    A visible GPU takes precedence over a hidden one, a discrete one over an integrated one; then more memory, then the
+    kernel's order. GPUs that no family fits do not count; None if none is left. Raises TopologyError like gpus().
     """
     family, _, gpu = _native.choose_family(tuple(families))
     return (family, gpu) if family is not None and gpu is not None else None
@@ -78,7 +78,7 @@ def compatibility(
     """Return whether a GPU runs code that was compiled for a target.
 
     code: the target of the code ("gfx90a:xnack-", "gfx11-generic", "amdgcnspirv").
-    gpu: the target that ROCm presents for the GPU (`Gpu.target`). Where it leaves a feature of its processor open, as
+    gpu: the target that ROCm presents for the GPU (`Gpu.target`). If it leaves a feature of its processor open, like
         "gfx90a", code for either mode fits, and the result says which mode that takes.
     generic_version: of code for a generic target; None if it is not known.
     unofficial: whether to count code that only runtimes with distributions' patches try.

@@ -1,8 +1,8 @@
 """The locks of writers, on this machine and, over NFS, on others, with a limit of time.
 
 A lock is flock(2) on a file of its own. The file may be removed while others wait for it, by pip with its package or by
-the holder, so a process that gets the lock checks that the file is still in place. flock needs no more than an open for
-reading: the file is readable for those alone who may write its directory. A user who holds the lock all the same is
+the holder, so a process that gets the lock checks that the file is still in place. Whoever can open the file to read
+it can lock it, so only those who may write to its directory can read it. If another user holds the lock anyway, he is
 named, and not waited for.
 """
 
@@ -42,12 +42,12 @@ os.register_at_fork(after_in_child=_close_inherited)
 class Purpose(NamedTuple):
     """The purpose of a lock. failed, late (None: the same): make an error of a message, a fix and a path."""
 
-    task: str  # words behind the holder
+    task: str  # words that follow the holder
     failed: Callable[[str, str, str], Exception]
     late: Callable[[str, str, str], Exception] | None = None
     patience: str = "wait for it, and run this again"
     has_readers: bool = False  # users who may only read the directory take part
-    is_needed: bool = True  # False: the work is done even where the file system refuses locks
+    is_needed: bool = True  # False: the work is done even if the file system refuses locks
     is_kept: bool = True  # False: the holder removes the file
 
 
@@ -65,13 +65,13 @@ def held(
 ) -> Iterator[None]:
     """Yield with the lock file `path` held, which is created if needed.
 
-    timeout: seconds to wait. say: called once with the holder. shared: together with others that hold it shared. Raises
-    the errors of the purpose: `late` when the time is up or a stranger holds it, `failed` if locking does not work.
+    timeout: seconds to wait. say: called once with the holder. shared: others may hold it shared at the same time.
+    Raises the errors of the purpose: `late` when the time is up or a stranger holds it, `failed` if locking fails.
     """
     descriptor = _acquire(purpose, path, timeout, say, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
         if not shared:
-            with suppress(OSError):  # a full disk: whoever waits is told of the process alone then
+            with suppress(OSError):  # a full disk: those who wait then only learn the process
                 command = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])[:80]
                 since = time.strftime("%H:%M:%S")
                 _write(descriptor, f"process {os.getpid()} on {socket.gethostname()} ({command}, since {since})")
@@ -124,7 +124,7 @@ def _acquire(purpose: Purpose, path: str, timeout: float, say: Callable[[str], N
 def holder_of(descriptor: int, directory: str, has_readers: bool = False) -> Holder | None:
     """Return a process that holds the lock of an open file in a directory, if possible a stranger; None: none is seen.
 
-    The kernel shows none on another machine or in another container. has_readers: a shared lock is no stranger's.
+    The kernel shows none on another machine or in another container. has_readers: whoever shares it is no stranger.
     """
     found = None
     with suppress(OSError):
@@ -188,7 +188,7 @@ def _open(purpose: Purpose, path: str, kind: int) -> int:
 
 
 def _correct_mode(descriptor: int, directory: str) -> None:
-    """Let those alone open the lock file who may write its directory. One with other names, or of others, is theirs."""
+    """Let only those open the lock file who may write to its directory. Others' files, or linked ones, stay as is."""
     facts, place, user = os.fstat(descriptor), os.stat(directory), os.geteuid()
     mode = 0o600 | (place.st_mode & (stat.S_IWGRP | stat.S_IWOTH)) * 3  # and read
     if facts.st_nlink == 1 and user in {0, facts.st_uid} and facts.st_uid in {user, place.st_uid}:
@@ -201,7 +201,7 @@ def _correct_mode(descriptor: int, directory: str) -> None:
 
 
 def _is_no_file(purpose: Purpose, path: str) -> Exception:
-    """Return the error for something else in the lock's place: a directory of that name may be somebody's."""
+    """Return the error for something else where the lock should be, such as somebody's directory of that name."""
     is_directory = os.path.isdir(path) and not os.path.islink(path)
     fix = shlex.join(["mv", path, f"{path}.old"] if is_directory else ["rm", path])
     return purpose.failed(f"the lock file {path} is not a regular file", fix, path)
@@ -236,7 +236,7 @@ def _is_in_place(descriptor: int, path: str) -> bool:
 
 
 def _write(descriptor: int, holder: str) -> None:
-    """Write the holder into the lock file. A file that has other names may be anybody's, and is only locked."""
+    """Write the holder into the lock file. A file with further links may be anybody's, and is only locked."""
     if os.fstat(descriptor).st_nlink == 1:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, holder.encode(errors="backslashreplace"), 0)

@@ -1,4 +1,4 @@
-"""The readers of files that may be anything: a pipe in place of a file must not block, nor a device fill the memory."""
+"""The readers of files that may be anything: a pipe instead of a file must not block, a device not fill the memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_beginning(path: str, limit: int) -> bytes:
 
 
 def beginning_of(file: BinaryIO, limit: int) -> bytes:
-    """Read the next `limit` bytes of a file, with memory for the bytes that are there alone, unlike read(limit)."""
+    """Read the next `limit` bytes of a file. Unlike read(limit), take memory only for the bytes that are there."""
     chunks = []
     while limit > 0 and (chunk := file.read(min(limit, _CHUNK))):
         chunks.append(chunk)

@@ -2,7 +2,7 @@
 
 
 class Given:
-    """The options of this run. The variables of the environment count where an option says nothing."""
+    """The options of this run. If an option is not given, the environment variables count."""
 
     program = "rocm-sdk"  # the beginning of messages
     quiet = False

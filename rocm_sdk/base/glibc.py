@@ -6,7 +6,7 @@ _VARIABLE = "CS_GNU_LIBC_VERSION"
 
 
 def glibc_version() -> str:
-    """Return the version of glibc, as "2.36"; "" if it is another C library."""
+    """Return the version of glibc, such as "2.36"; "" if it is another C library."""
     try:
         name, _, version = (os.confstr(_VARIABLE) or "").partition(" ")
     except (ValueError, OSError):

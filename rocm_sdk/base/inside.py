@@ -1,7 +1,7 @@
 """The way to files by names that were read from a disk, which never leaves the directory they are relative to.
 
 Manifests, RECORDs and lists are files like any other: whoever may write them chooses the names. A name is walked part
-by part; a symbolic link in place of a directory or of the file is an error.
+by part; a symbolic link instead of a directory or of the file is an error.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def parent_inside(
 ) -> Iterator[tuple[int, str]]:
     """Yield the descriptor of the directory that holds `name` inside `directory`, and the last part of the name.
 
-    make_mode: the mode of directories that are made where they are missing; None: none are made. admit: called with
+    make_mode: the mode of missing directories, which are made; None: none are made. admit: called with
     each directory inside. Raises UnsafeNameError, NotADirectoryError for a symbolic link, and other OSErrors.
     """
     *parents, last = parts_of(name)
@@ -96,9 +96,9 @@ def _open(part: str, flags: int, parent: int, whole: str) -> int:
 
 
 def read_json(directory: str, name: str, admit: Admit | None = None) -> Any:
-    """Return the content of a file inside a directory that is JSON.
+    """Return the content of a JSON file inside a directory.
 
-    Raise the errors of `read_inside`, and ValueError without JSON.
+    Raise the errors of `read_inside`, and ValueError if it is not JSON.
     """
     import json
 

@@ -1,4 +1,4 @@
-"""A look for variables of a parent that lead somewhere. The module imports nothing: commands ask at their start."""
+"""A look for inherited variables that lead somewhere. The module imports nothing: commands ask when they start."""
 
 from rocm_sdk._native import inherited_variables
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def may_lead_out(variables: "Container[str]") -> bool:
-    """Return whether a variable of the table is set whose value leads to a file or directory.
+    """Return whether a variable is set that the table says may lead to a file or directory.
 
     variables: the names of the variables that are set.
     """

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def did_you_mean(name: str, names: "Iterable[str]", limit: int = 3) -> str:
-    """Return a question with the names that are like `name`; "" if none is."""
+    """Return a question with the names that are similar to `name`; "" if there are none."""
     return question(nearest_names(name, tuple(names), limit))
 
 

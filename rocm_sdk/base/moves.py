@@ -1,4 +1,4 @@
-"""The moves of files and directories in one step, a test for unmovable directories, and waits for the disk."""
+"""Moves of files and directories in one step, a test for unmovable directories, and waits for the disk."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def exchange(one: str, other: str) -> None:
 def move_to_free_name(path: str, name: str) -> None:
     """Give a file the name, which must be free until that moment.
 
-    Raise FileExistsError if something else has got it.
+    Raise FileExistsError if something else has it by then.
     """
     try:
         _renameat2(path, name, _RENAME_NOREPLACE)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOSYS):  # EINVAL: a file system that only replaces, as NFS
+        if error.errno not in (errno.EINVAL, errno.ENOSYS):  # EINVAL: a file system that only replaces, such as NFS
             raise
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC))
         try:
@@ -53,7 +53,7 @@ def refusal_to_move(directory: str, obstacle: str) -> int:
     The number is ENOTEMPTY or EEXIST if the directory could be moved, EXDEV in a lower layer.
 
     obstacle: a place for a directory that is not empty, on the same file system. overlayfs refuses before it looks at
-    the obstacle; any other answer is that the obstacle is not empty. So nothing is ever renamed.
+    the obstacle; otherwise the error is that the obstacle is not empty. So nothing is ever renamed.
     """
     os.makedirs(os.path.join(obstacle, "content"), exist_ok=True)
     try:

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from _operator import itemgetter  # of operator, which is Python code of which nothing else is needed
+    from _operator import itemgetter  # not from operator, whose other code, in Python, is not needed
 
     class NamedTuple(tuple):
         """A tuple whose items have the names that the class annotates, in their order."""
@@ -23,7 +23,7 @@ else:
                 setattr(cls, name, property(itemgetter(index)))
 
         def __new__(cls, *values, **named):
-            """Make a tuple from values by place, by name and from the defaults; raise TypeError if they do not fit."""
+            """Make a tuple from positional and named values and defaults; raise TypeError if they do not fit."""
             names = cls.__match_args__
             if len(values) == len(names) and not named:
                 return tuple.__new__(cls, values)
@@ -36,7 +36,7 @@ else:
                 raise TypeError(f"{cls.__name__}() has no value for {wrong[0]!r}, or no place for it")
             return tuple.__new__(cls, (*values, *(found[name] for name in rest)))
 
-        _make = classmethod(tuple.__new__)  # of values for all names, which nothing counts: for tables
+        _make = classmethod(tuple.__new__)  # takes a value for each name, without a check: for tables
 
         def __getnewargs__(self):
             return tuple(self)

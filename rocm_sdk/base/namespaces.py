@@ -50,7 +50,7 @@ def prctl(option: int, argument: int, what: str) -> None:
 
 
 def die_with_parent() -> None:
-    """Let the kernel kill this process when its parent ends."""
+    """Have the kernel kill this process when its parent ends."""
     prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "prctl PR_SET_PDEATHSIG")
 
 
@@ -75,9 +75,9 @@ def be_private() -> None:
 
 
 def _enter_private_root() -> None:
-    """Enter a private mount of the root, which in a chroot is none by itself.
+    """Enter a private mount of the root, which in a chroot is not a mount itself.
 
-    It lies over /proc, which becomes private first: a mount over a shared one would appear outside of the chroot.
+    It is mounted over /proc, which becomes private first: over a shared mount, it would appear outside the chroot.
     """
     here = os.getcwd()
     try:
@@ -100,6 +100,6 @@ def mounts() -> Iterator[tuple[str, list[str]]]:
 
 
 def refuse(error: OSError) -> None:
-    """Print the call that this system refuses, as a line of JSON, for the process that has started this one."""
+    """Print the call that this system refuses, as a line of JSON, for the process that started this one."""
     told = f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
     print(json.dumps({"refused": told}), flush=True)

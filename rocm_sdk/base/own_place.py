@@ -1,7 +1,7 @@
-"""Directories in which nobody else can replace what this user makes: code is loaded from there.
+"""Directories in which nobody else can replace this user's files: code is loaded from there.
 
 The links of `rocm-sdk run`, the libraries that `check` unpacks and loads, the copies in which fixes are tried, and
-comgr's cache are there. Who may write a directory may rename what is in it, whoever owns that.
+comgr's cache are there. Whoever may write to a directory may rename what is in it, no matter who owns it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import os
 import stat
 from contextlib import suppress
 
-FURTHER_PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # where TMPDIR names none
+FURTHER_PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # if TMPDIR names none
 
 
 def refusal(place: str) -> str | None:
-    """Return why a directory is no such place; None if it is one. Its parents decide too."""
+    """Return why a directory is not such a place; None if it is one. Its parents count, too."""
     if not os.path.isabs(place):
         return "it depends on the current directory"
     real = os.path.realpath(place)
@@ -32,7 +32,7 @@ def refusal(place: str) -> str | None:
 
 
 def scratch_place() -> str:
-    """Return the directory for temporary files that are loaded: that of all, or the next where others replace nothing.
+    """Return the directory for temporary files that are loaded: the usual one, or the next that is such a place.
 
     Raises PermissionError, which says what is wrong with the first, if there is none.
     """
@@ -48,7 +48,7 @@ def scratch_place() -> str:
 
 
 def private_directory() -> str | None:
-    """Return the lines of a shell that make TMPDIR such a place; None if the user's home is none."""
+    """Return the shell commands that make TMPDIR such a place; None if the user's home is not one."""
     if refusal(os.path.expanduser("~")) is not None:
         return None
     is_wrong = os.path.isdir(os.path.expanduser("~/tmp")) and refusal(os.path.expanduser("~/tmp")) is not None
@@ -58,7 +58,7 @@ def private_directory() -> str | None:
 def _is_own(facts: os.stat_result) -> bool:
     """Return whether only this user and root can rename what this user has made in a directory.
 
-    No group is excepted: others may be in this user's own one, and the mask of an ACL looks like a group's right.
+    No group is trusted: others may be in this user's own one, and the mask of an ACL looks like a group's permission.
     """
     has_owner = facts.st_uid in {0, os.geteuid(), _overflow_user()}
     return has_owner and (not facts.st_mode & (stat.S_IWOTH | stat.S_IWGRP) or bool(facts.st_mode & stat.S_ISVTX))
@@ -67,7 +67,7 @@ def _is_own(facts: os.stat_result) -> bool:
 def _overflow_user() -> int:
     """Return the owner that a container shows for users whom it does not know.
 
-    For files of an image this user is root of the machine. The result is 0 if the kernel does not tell.
+    For files of an image this user is root of the machine. The result is 0 if the kernel does not say.
     """
     with suppress(OSError, ValueError), open("/proc/sys/kernel/overflowuid", encoding="ascii") as file:
         return int(file.read())

@@ -10,10 +10,10 @@ _OBJECTS = 50_000  # between two collections; 700 by default, so one for each fe
 
 
 def as_process(run: "Callable[[], int]") -> int:
-    """Return what `run` returns, for a process that ends then.
+    """Return what `run` returns, for a process that ends afterwards.
 
-    Imported modules leave no garbage, and what is left in the end goes with the process: looking for garbage took a
-    tenth to a quarter of a command.
+    Imports leave no garbage, and what is left at the end goes with the process: looking for garbage took a
+    tenth to a quarter of a command's time.
     """
     gc.set_threshold(_OBJECTS)
     try:

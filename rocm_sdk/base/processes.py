@@ -1,7 +1,7 @@
 """The one way to start an interpreter or another program, for both distributions.
 
-The current directory may be another user's. Nothing runs from it that the user did not name: no module by a name that
-Python or a program imports, no program by a name in PATH, no library by a name that the linker looks for. A lint
+The current directory may be another user's. Nothing runs from it unless the user named it: no module that Python or a
+program imports by name, no program that is found through PATH, no library that the linker looks for by name. A lint
 (ruff's banned-api in pyproject.toml) refuses every other start.
 
 - `question` asks an interpreter, which takes nothing from the environment and the user's site-packages.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import IO, NoReturn
 
-# The directory that has this package, for an interpreter that is to import it.
+# The directory of this package, for an interpreter that is to import it.
 PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # For an interpreter without -P. The first entry is the current directory, from which nothing is imported yet. Python
@@ -40,7 +40,7 @@ _LISTS = {
     "PYTHONPATH": ("/",),
     "LD_LIBRARY_PATH": ("/", "$ORIGIN", "${ORIGIN}"),
 }
-_SECONDS_BETWEEN = 0.5  # two looks at a program that is watched
+_SECONDS_BETWEEN = 0.5  # between two looks at a watched program
 _DROPPED = ("PYTHONINSPECT",)  # at a terminal, Python 3.10 imports readline then, before the first line of our code
 
 
@@ -108,7 +108,7 @@ def find_program(name: str, *further: str, path: str | None = None) -> str | Non
 
 
 def environment(added: Mapping[str, str] | None = None, base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables of a process that we start. base: variables that replace the variables of this process."""
+    """Return the variables of a process that we start. base: variables to use instead of this process's."""
     variables = {**(os.environ if base is None else base), **(added or {})}
     for name in _DROPPED:
         variables.pop(name, None)
@@ -143,9 +143,9 @@ def run(
 ) -> Done:
     """Run a program, and return how it ended and what it printed.
 
-    variables: additions to the environment. base: the whole environment instead. directory: the program's current
-    directory. given: its standard input, which is empty otherwise. seconds: a time limit, at which it is killed, with
-    TimeoutError. watch: is called with its process ID every half second. Raises OSError if it cannot be started.
+    variables: additions to the environment. base: the environment to start from, instead of ours. directory: the
+    program's current directory. given: its standard input, empty by default. seconds: a time limit; then it is killed,
+    with TimeoutError. watch: called with its process ID every half second. Raises OSError if it cannot be started.
     """
     from contextlib import suppress
     from subprocess import DEVNULL, PIPE, TimeoutExpired
@@ -169,7 +169,7 @@ def run(
 
 
 def number_of(process: int, name: str, key: str) -> int:
-    """Return a number that a file of a process in /proc tells, as "wchar:" of `io`; 0 if it does not."""
+    """Return a number from a file of a process in /proc, such as "wchar:" of `io`; 0 if it is not there."""
     try:
         with open(f"/proc/{process}/{name}", encoding="utf-8", errors="replace") as file:
             return int(file.read().partition(key)[2].split()[0])
@@ -188,8 +188,8 @@ def run_shown(
 ) -> int:
     """Run a program at the user's terminal, and return its exit status. output: its standard output instead of ours.
 
-    heard: gets the end of what the program writes to its standard error, which is shown as well. watch: is called with
-    its process ID at least every half second meanwhile.
+    heard: gets the last part of what the program writes to its standard error, which is also shown. watch: called with
+    its process ID at least every half second.
     """
     from contextlib import suppress
     from select import select
@@ -199,8 +199,8 @@ def run_shown(
         for each in ends[1:]:
             os.close(each)
         while process.returncode is None:
-            with suppress(KeyboardInterrupt):  # the program gets the signal too, and decides what becomes of it
-                with suppress(OSError):  # a terminal ends so
+            with suppress(KeyboardInterrupt):  # the program gets the signal too, and decides what to do
+                with suppress(OSError):  # the end of a terminal
                     while heard is not None and ends:
                         if watch is not None:
                             watch(process.pid)
@@ -229,7 +229,7 @@ def begin(
     kept: Collection[int] = (),
     session: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a process whose end and output the caller takes. Raise OSError.
+    """Start a process; the caller takes its output and waits for its end. Raise OSError.
 
     kept: descriptors that the process gets under the same numbers. session: whether the process gets a session of its
     own.
@@ -251,9 +251,9 @@ def begin(
 
 
 def become(command: list[str], variables: Mapping[bytes, bytes]) -> NoReturn:
-    """Become a program, with just these variables: they are the user's. Raise OSError.
+    """Become a program, with exactly these variables, which are the user's. Raise OSError.
 
-    The program is looked for in PATH among the variables, without entries that depend on the current directory.
+    The program is looked for in their PATH, without entries that depend on the current directory.
     """
     path = os.fsdecode(variables.get(b"PATH", os.fsencode(os.defpath)))
     os.execve(_executable(command[0], {"PATH": path}), command, variables)

@@ -11,7 +11,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class _Level(NamedTuple):
-    """A directory that is being emptied: its name in its parent, its identity, the directories that are left in it."""
+    """A directory that is being emptied: its name in its parent, its identity, the directories still in it."""
 
     name: str
     identity: tuple[int, int]
@@ -75,7 +75,7 @@ def _level(name: str, descriptor: int) -> _Level:
 
 
 def _open_writable(name: str, parent: int | None) -> int:
-    """Open a directory, and let its owner change it."""
+    """Open a directory, and make it writable for its owner."""
     try:
         descriptor = os.open(name, _DIRECTORY, dir_fd=parent)
     except PermissionError:

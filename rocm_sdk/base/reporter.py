@@ -1,4 +1,4 @@
-"""The reports of a long operation on the tree, and their receivers. The terminal display is the command line's own."""
+"""The reports of a long operation on the tree, and their receivers. The command line has its own display."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Progress:
-    """A counter of the files and bytes that were written; it shows nothing."""
+    """A counter of the files and bytes written so far; it shows nothing."""
 
     def __init__(self, title: str, total: int) -> None:
         self.title = title

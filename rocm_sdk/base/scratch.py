@@ -1,7 +1,7 @@
 """The scratch directories of commands, which are removed at the end of their block.
 
-The next run removes the directories of killed runs. Each holds a file that its process has locked, and that is removed
-last.
+The next run removes the directories of killed runs. Each contains a file that its process has locked, and that is
+removed last.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DEFERRED = (*_ENDING, signal.SIGINT)  # while a directory is made or removed
 def scratch_directory(place: Path, prefix: str) -> Iterator[Path]:
     """Yield a new directory in `place`, which is made if need be.
 
-    Directories in `place` that have the prefix and that nobody uses are removed first.
+    Unused directories in `place` that have the prefix are removed first.
     """
     place.mkdir(parents=True, exist_ok=True)
     for path in place.glob(f"{prefix}*"):
@@ -47,7 +47,7 @@ def scratch_directory(place: Path, prefix: str) -> Iterator[Path]:
                 yield directory
             finally:
                 try:
-                    signal.pthread_sigmask(signal.SIG_BLOCK, _DEFERRED)  # raises what a signal before it raises
+                    signal.pthread_sigmask(signal.SIG_BLOCK, _DEFERRED)  # an earlier signal raises its exception here
                 finally:
                     _remove(directory)
     finally:
@@ -64,9 +64,9 @@ class _EndedError(BaseException):
 
 @contextmanager
 def removed_at_signals() -> Iterator[None]:
-    """Yield, and let SIGTERM and SIGHUP leave the block as an exception, and then end the process. For commands.
+    """Yield; SIGTERM and SIGHUP leave the block as an exception, and then end the process. For commands.
 
-    A signal that the process ignores stays ignored. In other threads than the main one nothing can be done.
+    A signal that the process ignores stays ignored. Outside the main thread, nothing can be done.
     """
     is_main = threading.current_thread() is threading.main_thread()
     numbers = [number for number in _ENDING if is_main and signal.getsignal(number) is signal.SIG_DFL]
@@ -91,12 +91,12 @@ def _make(place: Path, prefix: str) -> tuple[Path, BinaryIO]:
     while True:
         try:
             directory = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
-        except OSError as error:  # which names the directory that was not made
+        except OSError as error:  # it names the directory that was not made
             raise type(error)(error.errno, error.strerror, str(place)) from None
         try:
             if (lock := _locked(directory)) is not None:
                 return directory, lock
-        except FileNotFoundError:  # another run has taken it for one that nobody uses
+        except FileNotFoundError:  # another run has taken it for an unused one
             continue
         except OSError:  # a full disk
             shutil.rmtree(directory, ignore_errors=True)
@@ -157,5 +157,5 @@ def _remove(directory: Path) -> None:
             remove(str(path))
     if [path.name for path in directory.iterdir()] == [_LOCK]:
         (directory / _LOCK).unlink()
-        with suppress(FileNotFoundError):  # another run has taken it for one that nobody uses
+        with suppress(FileNotFoundError):  # another run has taken it for an unused one
             directory.rmdir()

@@ -1,7 +1,7 @@
 """The search for a file that takes the place of a module.
 
 Such a file has the name of a module of Python's standard library, and whatever imports that module gets the file; or it
-is a .pyc of another source than the module's.
+is a .pyc that was made from another source than the module's.
 """
 
 import os
@@ -26,7 +26,7 @@ class Shadow(NamedTuple):
 
     @property
     def variable(self) -> str:
-        """The name of what brings the file's directory into the search path of Python."""
+        """The name of what puts the file's directory on Python's search path."""
         directory = os.path.dirname(os.path.abspath(self.path))
         entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         is_named = any(entry and os.path.abspath(entry) == directory for entry in entries)
@@ -34,7 +34,7 @@ class Shadow(NamedTuple):
 
     @property
     def replaced(self) -> str:
-        """The words for what the file takes the place of, which stand before the name."""
+        """The words for what the file replaces, which precede the name."""
         return "Python's module" if self.source is None else "the source of the module"
 
     @property
@@ -118,5 +118,5 @@ def _shadow_of(path: str) -> "Shadow | None":
 
 
 def _is_of_packages(directory: str) -> bool:
-    """Return whether modules in the directory have a package's name before theirs, as the modules of this package."""
+    """Return whether modules in the directory belong to a package, as the modules of this one do."""
     return os.path.isfile(os.path.join(directory, "__init__.py"))

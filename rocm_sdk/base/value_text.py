@@ -1,4 +1,4 @@
-"""The form of values in messages: on one line, sizes in decimal units, words of a command as a shell reads them."""
+"""The form of values in messages: one line, sizes in decimal units, words of a command quoted for a shell."""
 
 _UNITS = ("kB", "MB", "GB")
 _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
@@ -7,8 +7,8 @@ _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
 def harmless(text: str) -> str:
     r"""Return a text without anything that a terminal obeys: escapes (\x1b, \u202e) replace what is not printable.
 
-    Not printable are control characters and line breaks; marks without width, such as those for the direction of
-    writing; and unpaired surrogates. A surrogate that stands for a byte that is not UTF-8 is shown as the byte, \xff.
+    These are not printable: control characters and line breaks; zero-width marks, such as those for the direction of
+    writing; and unpaired surrogates. A surrogate that stands for a byte that is not UTF-8 is shown as that byte, \xff.
     """
     if text.isprintable():
         return text
@@ -31,7 +31,7 @@ def without_passwords(text: str) -> str:
 
 
 def _without_user(text: str) -> str:
-    """Return the text behind the scheme of a URL, without user, password, query and fragment."""
+    """Return what follows the scheme of a URL, without user, password, query and fragment."""
     words = text.split(maxsplit=1)
     if not words or not text.startswith(words[0]):
         return text
@@ -47,17 +47,17 @@ def one_line(value: object) -> str:
 
 
 def counted(count: int, word: str) -> str:
-    """Return a number of things, as "1 file" or "2,000 files"."""
+    """Return a number of things, such as "1 file" or "2,000 files"."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def listed(text: str) -> list[str]:
-    """Return the names of a list with `,` or `;` between them."""
+    """Return the names in a list separated by `,` or `;`."""
     return [name.strip() for name in text.replace(";", ",").split(",") if name.strip()]
 
 
 def size_text(size: int) -> str:
-    """Return a size in bytes in decimal units, as "18.4 kB" or "206.2 GB"."""
+    """Return a size in bytes in decimal units, such as "18.4 kB" or "206.2 GB"."""
     if size < 1000:
         return f"{size} bytes"
     value, unit = size / 1e3, 0

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 ZSTD_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-# The command that brings the module; None where Python itself should have it.
+# The command that installs the module; None if Python itself should have it.
 ZSTD_INSTALL = None if sys.version_info >= (3, 14) else "pip install backports.zstd"
 ZSTD_FIX = ZSTD_INSTALL or "use a Python that was built with libzstd (Debian: libzstd-dev)"
 

@@ -1,4 +1,4 @@
-"""The files that the packages beside a tree have and the tree lacks.
+"""The files that the packages beside a tree have, but the tree lacks.
 
 A tree is a superset of the packages, except the profiler's.
 """
@@ -30,7 +30,7 @@ _SHOWN = 4
 def absent_files(tree: str, entries: Iterable[Entry], installed: Installed) -> Iterator[Problem]:
     """Yield a problem for each package with files that the tree lacks.
 
-    entries: the entries of the tree's manifest. Packages of another release than the tree, and libraries of a family
+    entries: the entries of the tree's manifest. Packages of another release than the tree's, and libraries of a family
     that the tree is not for, do not count.
     """
     own = installed.distribution(DISTRIBUTION)
@@ -44,7 +44,7 @@ def absent_files(tree: str, entries: Iterable[Entry], installed: Installed) -> I
         is_of_family = len(libraries) == 1 or each not in libraries
         is_device = _is(each, DEVICE)
         if (each.name == _CORE or each in libraries or is_device) and same_release(each.version, own.version):
-            # The links of a device package that came later are made by the next `init`.
+            # The next `init` makes the links of a device package that was installed later.
             listed = _listed(each, installed.site) if is_device else set()
             if listed is None:
                 continue
@@ -76,7 +76,7 @@ def _package_of(entry: Entry) -> str:
 def _listed(distribution: Distribution, site: str) -> set[str] | None:
     """Return the paths in the tree that a device package lists as its own.
 
-    The result is None if a list of the package cannot be read, which the check of its files says.
+    The result is None if a list of the package cannot be read; the check of its files says so.
     """
     listed = set[str]()
     for name in (file.path for file in distribution.files):
@@ -91,7 +91,7 @@ def _listed(distribution: Distribution, site: str) -> set[str] | None:
 def _files(distribution: Distribution, linked: set[str], site: str, *, is_of_family: bool) -> Iterator[tuple[str, str]]:
     """Yield the files of a package that are there and belong in the tree.
 
-    Each has its path in site-packages, and its path in the tree.
+    Each is a path in site-packages and a path in the tree.
     """
     for file in distribution.files:
         path = path_in_tree(file.path)
@@ -127,6 +127,6 @@ def is_list_of_links(name: str) -> bool:
 
 
 def told(paths: list[str]) -> str:
-    """Return the first of several paths, with a verb."""
+    """Return words for the paths: the first one, how many more, and a verb."""
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
     return f"{', '.join(paths[:_SHOWN])}{more} {'is' if len(paths) == 1 else 'are'}"

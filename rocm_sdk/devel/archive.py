@@ -1,4 +1,4 @@
-"""The reader of the archive of a development tree: `.tar`, `.tar.xz` or `.tar.zst`, once, from beginning to end.
+"""The reader of the archive of a development tree (`.tar`, `.tar.xz`, `.tar.zst`): once, from beginning to end.
 
 tarfile parses the headers (`tar_header` the headers of plain files), and `archive_rules` says what the members may be.
 tarfile itself takes a damaged header for the end of the archive, so this module looks for the end.
@@ -23,7 +23,7 @@ from .archive_rules import ArchiveRules, Member
 from .layout import DISTRIBUTION
 from .tree_record import Digest
 
-# The headers of a member (long names, pax headers) are not longer together; tarfile has them all in memory.
+# The headers of a member (long names, pax headers) are not longer in all; tarfile keeps all of them in memory.
 _LONGEST_HEADERS = 1 << 20
 _LONGEST_END = 1 << 24  # bytes of zeros
 _BUFFER = 1 << 20
@@ -65,7 +65,7 @@ class Archive:
         return self._file.tell()
 
     def members(self) -> Iterator[Member]:
-        """Yield the members. Each directory comes before its content, also if the archive does not name it.
+        """Yield the members. Each directory comes before its content, even if the archive does not name it.
 
         Raises BadArchiveError for a member that such an archive must not contain, and for damaged data.
         """
@@ -87,7 +87,7 @@ class Archive:
             raise self._damaged(f"its {self._digest.algorithm} digest is not the one in RECORD")
 
     def headers(self) -> Iterator[tarfile.TarInfo]:
-        """Yield the headers alone, whatever they say. Raise BadArchiveError for damaged data.
+        """Yield only the headers, whatever they say. Raise BadArchiveError for damaged data.
 
         If the archive is not compressed, the data between the headers is not read.
         """
@@ -195,7 +195,7 @@ class _HeaderSource:
         self.begin()
 
     def begin(self) -> None:
-        """Count the bytes that are read from now on to the next member."""
+        """Count the bytes that are read from now until the next member."""
         self._end = self.tell() + _LONGEST_HEADERS
 
     def read(self, size: int) -> bytes:
@@ -256,7 +256,7 @@ class Header(tarfile.TarInfo):
             int(mtime, 8),
             int(checksum, 8),
         )
-        # The sum is of a header with blanks in place of the field: its last two bytes are NUL and a blank.
+        # The sum is that of a header with blanks in this field, whose last two bytes are NUL and a blank.
         if sum(buf) - sum(checksum) + 7 * 0x20 != header.chksum:
             return super().frombuf(buf, encoding, errors)
         header.name = buf[:100].partition(_NUL)[0].decode(encoding, errors)
@@ -266,7 +266,7 @@ class Header(tarfile.TarInfo):
         return header
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        """Return the member of the header: nothing else belongs to it, unless all members share something."""
+        """Return the header's member. Nothing else belongs to the member, unless all members share something."""
         if self._is_plain and not archive.pax_headers:
             return self
         member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]

@@ -1,7 +1,7 @@
 """The rules for the content of a development tree's archive. No archive can write outside the tree.
 
 All rules concern texts: the tree is written into a new directory in which this package made every directory, so a path
-that is safe as a text is safe on the disk.
+that is safe as text is safe on disk.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .layout import NOTES, TREE_PREFIX, nonce_of
 DIRECTORY, FILE, HARD_LINK, LINK, RUNTIME = "directory", "file", "hard link", "link", "runtime"
 
 _TREE_NAME = re.compile(rf"{TREE_PREFIX}\w*", re.ASCII)
-_MOST = 1 << 18  # files and directories; an installed ROCm has less than 100,000
+_MOST = 1 << 18  # files and directories; an installed ROCm has fewer than 100,000
 _SPECIAL_BITS = 0o7000
 _DEEPEST = 64  # directories; the deepest of an SDK has 15, and few programs can remove a thousand
-_END_OF_TIME = 1 << 34  # seconds; ext4 counts no further
+_END_OF_TIME = 1 << 34  # seconds; ext4 cannot store later times
 
 
 class Member(NamedTuple):

@@ -1,4 +1,4 @@
-"""The compilers that are not AMD's: their places, and the flags that they need to use a development tree."""
+"""The compilers that are not AMD's: where they are, and the flags with which they use a development tree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def device_libraries(root: str) -> str | None:
 
 
 def has_bitcode(root: str, target: str) -> bool:
-    """Return whether the device libraries of a tree are for a target, too: gfx1030 has oclc_isa_version_1030.bc."""
+    """Return whether the device libraries of a tree support a target: for gfx1030, oclc_isa_version_1030.bc."""
     bitcode = device_libraries(root)
     return bitcode is not None and os.path.exists(f"{bitcode}/oclc_isa_version_{target.removeprefix('gfx')}.bc")
 
@@ -43,7 +43,7 @@ def find_driver(name: str) -> str | None:
 
 
 def directory_for_hipcc(driver: str) -> str | None:
-    """Return the directory in which hipcc finds this driver; None if another driver has its name there.
+    """Return the directory in which hipcc finds this driver; None if that has another `clang++`.
 
     hipcc starts `clang++`.
     """

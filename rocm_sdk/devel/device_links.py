@@ -74,7 +74,7 @@ class DeviceLinker:
     def _links_of(self, distribution: Distribution) -> dict[str, str]:
         """Return the links of a package: path in the tree -> text of the link.
 
-        Afterwards its RECORD lists the paths.
+        Afterwards, the package's RECORD lists the paths.
         """
         try:
             record = Record(distribution.record)
@@ -145,7 +145,7 @@ class DeviceLinker:
                 os.unlink(last, dir_fd=parent)
             self._remove_empty_parents(path)
         if stale:
-            sync_file_system(self._workspace.site)  # links that are in no list any longer must not come back
+            sync_file_system(self._workspace.site)  # links that are no longer in any list must not come back
         if before != wanted:
             replace_note(self._tree, DEVICE_LINKS, json.dumps(wanted).encode(), self._workspace.staging)
 

@@ -1,8 +1,8 @@
 """The extraction of an archive into a tree. Only for the holder of the lock.
 
-The order allows a kill or a power cut at any moment. RECORD lists the files first, so that pip will remove them; the
-tree appears by one rename, when all of it is on the disk; the archive, whose presence means "not complete", is removed
-last, when the name of the tree is on the disk too.
+The order survives a kill or a power cut at any moment. RECORD lists the files first, and pip would remove them; the
+tree appears in one rename, when all of it is on the disk; the archive, whose presence means "not complete", is removed
+last, when the name of the tree is on the disk, too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 class Extraction:
     """The extraction of `archive`.
 
-    record: the RECORD of the development package. store: keeps the files; None: the tree has files of its own.
+    record: the RECORD of the development package. store: keeps the files; None: the tree has its own files.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ def _no_data(_member: Member) -> Iterator[bytes]:
 
 
 def remove_archives(site: str) -> None:
-    """Remove the archives. This step is the last: everything else reaches the disk first."""
+    """Remove the archives. This is the last step: everything else reaches the disk first."""
     sync_file_system(site)
     for name in ARCHIVES:
         path = f"{site}/{MODULE}/{name}"

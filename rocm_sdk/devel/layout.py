@@ -1,4 +1,4 @@
-"""The names and places of the development tree in site-packages, and the state that it is in.
+"""The names and places of the development tree in site-packages, and its state.
 
     rocm_sdk_devel/                 what pip installed: the module with the archive
     _rocm_sdk_devel<nonce>/         the tree, extracted from it
@@ -6,7 +6,7 @@
     .rocm_sdk_devel.lock            the lock of all writers
     .rocm_sdk_devel.staging-*/      where a writer works; a leftover if nobody holds the lock
 
-The module imports next to nothing: commands that scripts call often pass through here.
+The module imports next to nothing, since scripts often call commands that use it.
 """
 
 import os
@@ -54,7 +54,7 @@ def find_archive(site: str) -> str | None:
 def find_tree(site: str) -> str | None:
     """Return the directory of the tree; None if there is none.
 
-    If there are several, it is the one that was made last.
+    If there are several, it is the newest.
     """
     trees = [f"{site}/{name}" for name in os.listdir(site) if name.startswith(TREE_PREFIX)]
     made_at = {tree: _made_at(tree) for tree in trees}
@@ -62,7 +62,7 @@ def find_tree(site: str) -> str | None:
 
 
 def _made_at(tree: str) -> int:
-    """Return when the tree was made, in nanoseconds; 0 if it is not a tree, or is just being removed.
+    """Return when the tree was made, in nanoseconds; 0 if it is not a tree, or is being removed.
 
     A symbolic link is not a tree: it leads to a directory that is not ours, and nothing may be written there.
     """
@@ -80,7 +80,7 @@ def find_leftovers(site: str) -> list[str]:
 
 
 def nonce_of(tree_name: str) -> str:
-    """Return the ending of the names of the SDK's platform directories, mostly ""."""
+    """Return the ending of the names of the SDK's platform directories, usually ""."""
     return tree_name[len(TREE_PREFIX) :]
 
 

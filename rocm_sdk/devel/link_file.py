@@ -1,4 +1,4 @@
-"""The ways to give a file a second name: a hard link; if that is refused a reflink, then a copy.
+"""The ways to give a file a second name: a hard link or, if that is refused, a reflink, or else a copy.
 
 A symbolic link is used if a hard link would silently be a copy.
 """
@@ -18,7 +18,7 @@ from rocm_sdk.base.files import installed_file
 from rocm_sdk.base.inside import parent_inside
 from rocm_sdk.base.moves import refusal_to_move
 
-# Links in a tree's bin directory that stay symbolic: LLVM's drivers choose their work by the name they are called with.
+# Links in a tree's bin directory that stay symbolic: LLVM's drivers decide what to do by the name they are called with.
 DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
 
 HARD_LINK, REFLINK, COPY, SYMBOLIC_LINK = "hard link", "reflink", "copy", "symbolic link"
@@ -30,7 +30,7 @@ _FICLONE = 0x40049409
 class FileLinker:
     """The links from a tree to files of the directories beside it. `counts` says how often each method was used.
 
-    staging: a staging directory; None if nothing will be linked. Then a file that was linked by any method is right.
+    staging: a staging directory; None if nothing will be linked, and a file that was linked by any method is right.
     """
 
     def __init__(self, site: str, staging: str | None) -> None:
@@ -70,7 +70,7 @@ class FileLinker:
                 os.unlink(temporary)
 
     def is_current(self, path: str, text: str, target: str) -> bool:
-        """Return whether `target` is what `link` would create now. False also if the linked file does not exist."""
+        """Return whether `target` is what `link` would create now. False, too, if the linked file does not exist."""
         source = self.source(path, text)
         try:
             wanted = os.stat(installed_file(source), follow_symlinks=False)
@@ -96,7 +96,7 @@ class FileLinker:
         return stat.S_ISREG(found.st_mode) and found.st_dev == wanted.st_dev and _is_copy(found, wanted)
 
     def _can_link(self, source: str) -> bool:
-        """Return whether a hard link to a file can be made now; False where nothing will be linked."""
+        """Return whether a hard link to a file can be made now; False if nothing will be linked."""
         if self._staging is None:
             return False
         probe = f"{self._staging}/probe-link"
@@ -146,7 +146,7 @@ def _cannot_move(package: str, obstacle: str) -> bool:
 
 
 def _is_copy(found: os.stat_result, wanted: os.stat_result) -> bool:
-    """Return whether a file is a copy of another one: a file of its own, with the size and the time of the other."""
+    """Return whether a file is a copy of another one: a separate file with the same size and time."""
     return (
         found.st_nlink == 1
         and (found.st_size, found.st_mtime_ns) == (wanted.st_size, wanted.st_mtime_ns)

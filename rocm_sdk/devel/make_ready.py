@@ -1,4 +1,4 @@
-"""The way to a tree that is ready for use, whatever its state.
+"""The way to make a tree ready for use, whatever its state.
 
 The tree is extracted, an interrupted extraction is completed, or the links are updated.
 """
@@ -30,7 +30,7 @@ DEFAULT_TIMEOUT = 1800.0
 
 
 class Request(NamedTuple):
-    """The wishes of the caller.
+    """What the caller asks for.
 
     timeout: seconds to wait for another process that works on the tree. store: a directory (see `store`); None: the
     value of the environment variable ROCM_SDK_STORE, if any. verify: check the links themselves, even if the stamp says
@@ -72,7 +72,7 @@ def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
         return tree
     with explained(site):
         require_writable(site, record)
-        # Errors are explained once more inside: there the files that fill the disk have not been removed yet.
+        # Errors are also explained inside, where the files that fill the disk have not been removed yet.
         with (
             held(OF_TREE, f"{site}/{LOCK}", request.timeout, reporter.say),
             staging_directory(site) as staging,
@@ -82,7 +82,7 @@ def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
 
 
 def _required_version() -> str:
-    """Return the version of the installed SDK as a requirement has it: "==7.10.0"; "" without an SDK."""
+    """Return the version of the installed SDK in the form of a requirement: "==7.10.0"; "" without an SDK."""
     version = sdk_facts()["version"]
     return f"=={version}" if version else ""
 
@@ -90,7 +90,7 @@ def _required_version() -> str:
 def _complete_tree(site: str) -> str | None:
     """Return the tree, if its extraction is complete; else None.
 
-    Raises DevelopmentTreeError if there is no archive to extract either.
+    Raises DevelopmentTreeError if there is no archive to extract, either.
     """
     # In this order: another process may be about to finish, and the tree appears before the archive is removed.
     if find_archive(site) is not None:
@@ -143,7 +143,7 @@ def _report(reporter: Reporter, result: LinkUpdate) -> None:
 
 
 def _report_absent(reporter: Reporter, tree: str, site: str) -> None:
-    """Say which files of packages the archive never had, and that it is of another build than the packages."""
+    """Say which files of packages the archive never had, or that it is from another build than the packages."""
     from rocm_sdk.installed.view import at
     from rocm_sdk.problems import fix_of, problem
 

@@ -1,4 +1,4 @@
-"""The manifest: the entries that an extraction wrote. Trees are verified and their links updated by it."""
+"""The manifest: the entries that an extraction wrote. It is used to verify trees and to update their links."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def write_manifest(tree: str, manifest: Manifest, staging: str) -> None:
 
 
 def read_manifest(tree: str) -> Manifest | None:
-    """Return the manifest of a tree; None if it has none, as a tree of another program.
+    """Return the manifest of a tree; None if it has none, like a tree that another program made.
 
-    Raise BadMetadataError for damage. Every path is one inside the tree, every link of the kind RUNTIME leads into a
+    Raise BadMetadataError for damage. Every path is inside the tree, and every link of the kind RUNTIME leads into a
     package of the SDK.
     """
     path = f"{tree}/{MANIFEST}"

@@ -36,10 +36,10 @@ class Kind(NamedTuple):
     """A kind of file. Names of files are `beginning + name + ending`, each ending is tried."""
 
     title: str
-    directories: tuple[str, ...]  # of a package, in the order of the search
+    directories: tuple[str, ...]  # of a package, in search order
     beginning: str
     endings: tuple[str, ...]
-    is_found: Callable[[str], bool]  # tells whether a path is what was looked for
+    is_found: Callable[[str], bool]  # returns whether a path is what was looked for
     gives_directory: bool = False  # the answer is the directory
 
 
@@ -77,7 +77,7 @@ _RUNTIME_PACKAGES = ("core", "libraries")
 
 
 def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) -> FileLocation:
-    """Return the file of a name. make_reporter: for messages of the extraction; None: the tree is not extracted.
+    """Return the file with this name. make_reporter: for messages of the extraction; None: do not extract the tree.
 
     Raises UnknownLibraryError for a text that cannot be a name, LibraryNotFoundError, and the errors of the extraction.
     """
@@ -134,7 +134,7 @@ def _development_root(kind: Kind, name: str, make_reporter: Callable[[], Reporte
 def _not_found(
     kind: Kind, name: str, wanted: str, roots: Mapping[str, str], packed: Packed | None = None
 ) -> LibraryNotFoundError:
-    """Return the error for a name that is not found, with names that are like it.
+    """Return the error for a name that is not found, with similar names.
 
     packed: the archive of the development tree, if that is not extracted.
     """
@@ -152,7 +152,7 @@ def _not_found(
 
 
 def _names(kind: Kind, places: list[str]) -> Iterator[str]:
-    """Yield the names that could have been asked for."""
+    """Yield the names that exist."""
     for place in places:
         files = os.listdir(place) if os.path.isdir(place) else ()
         yield from _named(kind, (file for file in files if kind.is_found(f"{place}/{file}")))
@@ -169,7 +169,7 @@ def _named(kind: Kind, files: Iterable[str]) -> Iterator[str]:
 class Packed(NamedTuple):
     """An archive that lacks what was looked for.
 
-    archive: its path. tree: the place that its tree would have. names: the names in some directories.
+    archive: its path. tree: where its tree would be. names: the names in some directories.
     """
 
     archive: str
@@ -180,7 +180,7 @@ class Packed(NamedTuple):
 def archive_without(wanted: Collection[str], directories: Collection[str]) -> Packed | None:
     """Return the archive of a packed tree that has no wanted path; None: it may have one.
 
-    Paths are relative to the tree. None, too, where the tree is not packed, one of the directories is a link, or the
+    Paths are relative to the tree. None, too, if the tree is not packed, one of the directories is a link, or the
     archive cannot be read: the extraction says what is wrong with it.
     """
     site = find_site()

@@ -40,8 +40,8 @@ def require_writable(site: str, record: str) -> None:
 def require_space(site: str, archive: str) -> None:
     """Raise DevelopmentTreeError if the tree cannot fit: it needs at least the size of the archive.
 
-    The content of a compressed archive is larger; its size is known only after reading. If the disk is full by then,
-    the extraction leaves nothing behind.
+    The content of a compressed archive is larger, but its size is known only after reading it. If the disk is full by
+    then, the extraction leaves nothing behind.
     """
     needed = os.path.getsize(archive)
     facts = os.statvfs(site)
@@ -87,7 +87,7 @@ def explained(site: str) -> Iterator[None]:
 
 
 def _larger_files() -> str:
-    """Return the fix that allows larger files: the limit of this process, if it has one, else another file system."""
+    """Return the fix that allows larger files: lift the limit of this process, if any, or use another file system."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     if hard != resource.RLIM_INFINITY:
         return fix_of(problem("E-ENV-011"))

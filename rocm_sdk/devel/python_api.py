@@ -35,7 +35,7 @@ def rocm_home() -> Path:
 
 
 def find_headers(name: str, *, extract: bool = True) -> FileLocation:
-    """Return the directory to include headers from, of a library or a header.
+    """Return the include directory of a library or a header.
 
     name: "hip", "rocblas", "hip/hip_runtime.h". extract: extract the development tree if the runtime packages do not
     have the header. Raises LibraryNotFoundError (FileNotFoundError) that says what was tried, UnknownLibraryError
@@ -48,21 +48,21 @@ def find_headers(name: str, *, extract: bool = True) -> FileLocation:
 
 
 def find_static_library(name: str, *, extract: bool = True) -> FileLocation:
-    """Return the static library of a name: "rocblas" is librocblas.a."""
+    """Return the static library with this name: "rocblas" is librocblas.a."""
     from .named_files import STATIC_LIBRARY, find
 
     return find(STATIC_LIBRARY, name, _make_reporter if extract else None)
 
 
 def find_bitcode(name: str, *, extract: bool = True) -> FileLocation:
-    """Return the device library of a name: "ocml" is ocml.bc."""
+    """Return the device library with this name: "ocml" is ocml.bc."""
     from .named_files import BITCODE, find
 
     return find(BITCODE, name, _make_reporter if extract else None)
 
 
 def find_tool(name: str, *, extract: bool = True) -> FileLocation:
-    """Return the program of a name: "hipcc", "rocminfo", "clang++"."""
+    """Return the program with this name: "hipcc", "rocminfo", "clang++"."""
     from .named_files import TOOL, find
 
     return find(TOOL, name, _make_reporter if extract else None)

@@ -22,7 +22,7 @@ from .layout import STAGING_PREFIX, find_leftovers
 def staging_directory(site: str) -> Iterator[str]:
     """Yield a new directory in `site`, which is removed at the end with its content.
 
-    The function is only for the holder of the lock: it also removes what a writer that was killed has left.
+    The function is only for the holder of the lock: it also removes what a killed writer has left.
     """
     for leftover in find_leftovers(site):
         remove(leftover)
@@ -65,7 +65,7 @@ def replace_file(path: str, data: bytes, staging: str, mode: int = 0o666) -> os.
 
 
 def replace_note(tree: str, name: str, data: bytes, staging: str) -> None:
-    """Write a note of ours in a tree in one step; another program may have replaced its directory by a link."""
+    """Write one of our notes in a tree in one step; another program may have replaced its directory with a link."""
     temporary, _ = _new_file(data, staging, 0o666)
     with parent_inside(tree, name) as (parent, last):
         os.rename(temporary, last, dst_dir_fd=parent)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def ready_root() -> str | None:
-    """Return the directory of a tree that is ready for use; None: `make_ready` makes it so, or says why it cannot."""
+    """Return the directory of a tree that is ready for use; None: `make_ready` prepares it, or says why it cannot."""
     try:
         tree = package_directory("devel")
     except ModuleNotFoundError:
@@ -30,7 +30,7 @@ def ready_root() -> str | None:
 
 
 def development_root(make_reporter: "Callable[[], Reporter]") -> str:
-    """Return the directory of the tree, made ready if it is not. Raise the errors of `make_ready`.
+    """Return the directory of the tree, and make it ready if it is not. Raise the errors of `make_ready`.
 
     make_reporter: called only if there is something to do and to report.
     """

@@ -1,10 +1,10 @@
-"""The stamp: tells in microseconds that nothing around a tree has changed since its last update.
+"""The stamp, which shows within microseconds that nothing around a tree has changed since its last update.
 
 The stamp lists the metadata directories of the SDK's packages and the inode, size and modification time of each RECORD
 and device manifest. pip and uv write a new RECORD for each installation, so a package that was added, removed or
 reinstalled shows. Clocks do not matter: a difference in either direction counts.
 
-The module imports next to nothing: commands that scripts call often pass through here.
+The module imports next to nothing, since scripts often call commands that use it.
 """
 
 import os
@@ -45,7 +45,7 @@ def is_current(site: str, tree: str, version: str | None = None) -> bool:
 
 
 def _opener(path: str, flags: int) -> int:
-    """Open the stamp: neither a pipe nor a link to a device must keep the reader waiting."""
+    """Open the stamp: neither a pipe nor a link to a device may keep the reader waiting."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 

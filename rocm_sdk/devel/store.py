@@ -7,7 +7,7 @@
     lock                    held shared while a tree is made from the store, exclusively while the store is pruned
 
 Trees contain hard links to the files, so the link count of a file says how many trees use it. Nothing in a store is
-trusted: members pass the rules of an archive, and a file is used if its content has the digest that its name promises.
+trusted: members pass the rules of an archive, and a file is used only if its content has the digest in its name.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Pruned(NamedTuple):
 
 
 class Content(NamedTuple):
-    """The content of a store: names relative to it. foreign: names that no store has."""
+    """The content of a store: names relative to it. foreign: names that do not belong in a store."""
 
     files: list[str]
     lists: list[str]
@@ -149,7 +149,7 @@ class Store:
         return _with_own_mode(Entry(member.path, FILE, 0, member.size, f"sha256:{digest}"), path)
 
     def remember(self, archive: Digest, tree_name: str, entries: list[Entry]) -> None:
-        """Save the list of the archive with this digest, unless it is longer than lists may be."""
+        """Save the list of the archive with this digest, unless it is too long."""
         data = tree_list(tree_name, entries)
         if not self.is_writable or len(data) > JSON_LIMIT:
             return
@@ -212,7 +212,7 @@ class Store:
         with held(OF_STORE, f"{self.directory}/{LOCK}", timeout, say):
             content = self.content()
             files = size = 0
-            for name in content.partial:  # first: they may be second names of files
+            for name in content.partial:  # first, since they may be second names of files
                 self._unlink(name)
             for name in content.files:
                 facts = self._facts(name)
@@ -226,9 +226,9 @@ class Store:
         return Pruned(files, size, len(incomplete))
 
     def verify(self, say: Callable[[str], None]) -> list[str]:
-        """Read every file and list. Return the paths of the ones whose content does not fit their names.
+        """Read every file and list. Return the paths of those whose content does not match their names.
 
-        say: as of prune.
+        say: as for prune.
         """
         content = self.content()
         damaged = [name for name in content.files if not self._has_its_digest(name)]
@@ -346,12 +346,12 @@ def _list_name(archive: Digest) -> str:
 
 
 def _with_own_mode(entry: Entry, path: str) -> Entry:
-    """Return the entry with the mode of the file at `path`: a copy has a mode of its own."""
+    """Return the entry with the mode of the file at `path`: a copy has its own mode."""
     return entry._replace(mode=stat.S_IMODE(os.stat(path, follow_symlinks=False).st_mode))
 
 
 def _is_sound(file: BinaryIO, name: str, size: int | None) -> bool:
-    """Return whether an open file of the store has the content and mode that its name promises, and this size."""
+    """Return whether an open file of the store has the content and mode that its name implies, and this size."""
     facts = os.fstat(file.fileno())
     if stat.S_IMODE(facts.st_mode) != _mode_of(name.endswith("x")) or size not in {None, facts.st_size}:
         return False

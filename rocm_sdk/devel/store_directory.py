@@ -1,7 +1,7 @@
 """The directories that are stores, and the users who may have written them.
 
-A store is a directory with the file `rocm-sdk-store.json`, which holds {"format": 1}. Stores are made in absent or
-empty directories only, so that nothing in them was there before; whatever else appears in a store is left alone.
+A store is a directory with the file `rocm-sdk-store.json`, which contains {"format": 1}. Stores are made only in absent
+or empty directories, so nothing in them was there before; whatever else appears in a store is left alone.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def make_store(directory: str) -> None:
                 file.flush()
                 os.fchmod(file.fileno(), 0o444)
                 os.fsync(file.fileno())
-                os.rename(partial, f"{directory}/{MARKER}")  # in one step: whoever sees it sees all of it
+                os.rename(partial, f"{directory}/{MARKER}")  # in one step: whoever sees it sees it complete
             sync_directory(directory)  # without its marker, a directory with anything else in it is not a store
         require_store(directory)
         if os.access(directory, os.W_OK):

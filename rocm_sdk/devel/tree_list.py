@@ -1,8 +1,8 @@
-"""The list of a tree that a store keeps for an archive, so that the next extraction does not read the archive.
+"""The list of a tree that a store keeps for an archive: with it, the next extraction does not read the archive.
 
 The list is JSON: {"format": 1, "tree": name, "members": [[path, kind, is_program, size, sha256, target], ...]}, in the
-order of the archive. Whoever may write the store may have written the list, so its members pass the rules for members
-of an archive.
+order of the archive. Whoever may write to the store may have written the list, so its members have to pass the rules
+for members of an archive.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def tree_list(tree_name: str, entries: Iterable[Entry]) -> bytes:
 
 
 def digest_of(entry: Entry) -> str:
-    """Return the SHA-256 of an entry that a store has; "" for an entry that is not a file."""
+    """Return the SHA-256 of an entry in a store; "" for an entry that is not a file."""
     return entry.checksum.partition(":")[2]
 
 

@@ -1,4 +1,4 @@
-"""The changes of RECORD, so that pip removes with a distribution what this package added to it."""
+"""Changes of RECORD: with them, pip removes what this package has added to a distribution."""
 
 from __future__ import annotations
 

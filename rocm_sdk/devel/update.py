@@ -47,7 +47,7 @@ def update_tree(workspace: Workspace, tree: str, record: Record | None) -> LinkU
     if record is not None:
         record.require([row[0] for row in record.rows] + tree_rows(tree_name, entries), workspace.staging)
         identities[os.path.relpath(record.path, workspace.site)] = record.identity
-    # A stamp that outlives a power cut speaks of links that do so too.
+    # If a stamp survives a power cut, its links do, too.
     sync_file_system(workspace.site)
     write_stamp(workspace, tree, identities)
     return result
@@ -72,7 +72,7 @@ def update_links(
 
     Only for the holder of the lock. tree_name: the name of the tree in site-packages. entries: the manifest's entries.
     """
-    # Identities come first: the next call notices changes from here on.
+    # Identities come first: the next call notices all later changes.
     names = sdk_metadata(workspace.site)
     identities = {f"{name}/RECORD": identify(f"{workspace.site}/{name}/RECORD") for name in names}
     linker = FileLinker(workspace.site, workspace.staging)

@@ -44,7 +44,7 @@ def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
     ]
     found = ((entry, _fault(tree, entry, linker)) for entry in (*manifest.entries, *links))
     faults = [(entry, *fault) for entry, fault in found if fault is not None]
-    all_anew = any(need == "reinstall" for _, _, need in faults)  # a new tree has the links too
+    all_anew = any(need == "reinstall" for _, _, need in faults)  # a new tree has the links, too
     own = next((each for each in installed.distributions if each.name == DISTRIBUTION), None)
     version = f"=={own.version}" if own is not None else ""
     problems = []
@@ -63,7 +63,7 @@ def verify_tree(tree: str, installed: Installed | None = None) -> list[Problem]:
 
 
 def copies(tree: str, installed: Installed) -> list[str]:
-    """Return the paths in the tree that are copies of files of packages, where `init` makes links.
+    """Return the paths in the tree that are copies of packages' files, where `init` would make links.
 
     The result is [] for a tree without a manifest. Raises BadMetadataError if the manifest is damaged.
     """
@@ -77,7 +77,7 @@ def copies(tree: str, installed: Installed) -> list[str]:
 
 
 def _missing_file(installed: Installed, path: str, link: str, owner: Distribution) -> Problem:
-    """Return the problem that a file of an installed package is missing, to which the tree has a link."""
+    """Return the problem that a file of an installed package, to which the tree has a link, is missing."""
     name, detail = os.path.basename(path), f"is missing, and {link} is a link to it"
     return problem("E-FILE-001", path, installed.site, installed.known, name=name, detail=detail, **owner.facts)
 
@@ -102,7 +102,7 @@ def difference(
 
 
 def _fault(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
-    """Return the fault of an entry, as half a sentence, and the work that has to be done; None if nothing is wrong."""
+    """Return the fault of an entry, as half a sentence, and what has to be done; None if nothing is wrong."""
     try:
         return _verify(tree, entry, linker)
     except OSError as error:
@@ -133,7 +133,7 @@ def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | N
 
 
 def _fault_of_link(path: str, entry: Entry, linker: FileLinker) -> tuple[str, Need]:
-    """Return the fault of a link to a package, and the work that has to be done."""
+    """Return the fault of a link to a package, and what has to be done."""
     if os.path.isdir(path) and not os.path.islink(path):
         return f"is a directory instead of the link to {entry.target}", "reinstall"
     if os.path.exists(linker.source(entry.path, entry.target)):

@@ -23,7 +23,7 @@ OF_STORE = OF_TREE._replace(has_readers=True)
 
 
 class Workspace(NamedTuple):
-    """The place where a tree is changed.
+    """Where a tree is changed.
 
     site: a site-packages directory. staging: a staging directory in it. version: the version of the SDK.
     """

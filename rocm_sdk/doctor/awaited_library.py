@@ -1,4 +1,4 @@
-"""The library that keeps a process from starting, going on or ending, by the process's stack."""
+"""The library that keeps a process from starting, going on or ending, as the process's stack shows it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def waiting(calls: Sequence[Call], *, is_first: bool = True) -> Waiting | None:
     """Return the library that keeps a thread from going on; None if none does.
 
     calls: the innermost first. is_first: whether it is the thread that starts the program. Frames of the C library and
-    of the linker are told beside one of a library alone: by themselves they say no more than that it waits.
+    of the linker count only beside one of a library: by themselves they say no more than that the thread waits.
     """
     end = next((at for at, call in enumerate(calls) if call[1] == "exit" and _is_c_library(call[0])), None)
     found = _constructor(calls[end + 1 :] if end is not None else _from_waiting(calls), is_first=is_first)
@@ -57,8 +57,8 @@ def waiting(calls: Sequence[Call], *, is_first: bool = True) -> Waiting | None:
 def _from_waiting(calls: Sequence[Call]) -> Sequence[Call]:
     """Return the calls from the function of the C library in which a program waits.
 
-    Calls that seem to be further in may be left on the stack from before: below pause() of glibc 2.41 an address in the
-    linker is. A call of the linker comes from dlopen() and the like, or from no function with a name.
+    Calls that seem to be further in may be leftovers on the stack: below pause() of glibc 2.41 there is an address in
+    the linker. A call of the linker comes from dlopen() and the like, or from no function with a name.
     """
     start = 0
     for at, (path, function) in enumerate(calls):
@@ -70,7 +70,7 @@ def _from_waiting(calls: Sequence[Call]) -> Sequence[Call]:
 
 
 def _constructor(calls: Sequence[Call], *, is_first: bool) -> tuple[str, Sequence[Call]] | None:
-    """Return the library that the dynamic linker initialises, and the calls down to the linker's.
+    """Return the library that the dynamic linker is initialising, and the calls down to the linker's.
 
     The library is the one that the linker calls.
     """
@@ -105,9 +105,9 @@ def _is_loading(calls: Sequence[Call], *, is_first: bool) -> bool:
 
 
 def _place(calls: Sequence[Call]) -> str | None:
-    """Return the innermost functions that have names, down to one that is not of the system's.
+    """Return the innermost functions that have names, down to one that is not the system's.
 
-    The result is None if there is no such one.
+    The result is None if there is none.
     """
     names: list[str] = []
     for path, function in calls:

@@ -1,8 +1,8 @@
 """The runs of programs: several at a time, each with a time limit, without core dumps, with bounded output.
 
-No process is left when the wait ends, also after Ctrl-C: each program has a session of its own, which is killed. A
-process that has left that session becomes a child of this process when its parent ends, and is killed, too: a variable
-that it has inherited tells it from other children of this process, which may be a part of a larger program.
+No process is left when the wait ends, even after Ctrl-C: each program has its own session, which is killed. A process
+that has left that session becomes a child of this process when its parent ends, and is killed, too: a variable that it
+has inherited tells it from other children of this process, which may be part of a larger program.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def last_line(text: str) -> str:
 
 
 def signal_name(number: int) -> str:
-    """Return the name of a signal: "SIGSEGV"; real-time signals have numbers alone."""
+    """Return the name of a signal: "SIGSEGV"; real-time signals have only numbers."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -80,7 +80,7 @@ class Way(NamedTuple):
     parallel: int = 1  # programs at a time
     variables: Mapping[str, str] | None = None  # added to the environment
     surroundings: Surroundings = OURS
-    answers: bool = False  # each gets, as its last argument, the number of a descriptor for what it has to say
+    answers: bool = False  # each gets, as its last argument, the number of a descriptor for its answer
 
 
 def run_program(command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None) -> Ended:
@@ -140,9 +140,9 @@ def _without_interruption() -> Iterator[None]:
 
 @contextmanager
 def _strays_ended(mark: str) -> Iterator[None]:
-    """Yield, and kill the processes that marked programs have left behind, in sessions of their own.
+    """Yield, and kill the processes that marked programs have left behind, in other sessions.
 
-    From the beginning of the block on, a process that loses its parent below this process is its child.
+    From the beginning of the block on, an orphan below this process becomes its child.
     """
     with suppress(OSError):  # a filter of system calls: processes that leave their session are left
         namespaces.prctl(_PR_SET_CHILD_SUBREAPER, 1, "prctl PR_SET_CHILD_SUBREAPER")
@@ -163,7 +163,7 @@ def _strays_ended(mark: str) -> Iterator[None]:
 
 
 def _is_gone(process: int) -> bool:
-    """Return whether a child has ended; it is no zombie then."""
+    """Return whether a child has ended; then it is no longer a zombie."""
     try:
         return os.waitpid(process, os.WNOHANG)[0] != 0
     except ChildProcessError:
@@ -182,7 +182,7 @@ def _strays(mark: str) -> Iterator[int]:
 
 
 class Repeatable(NamedTuple):
-    """A program that can run again in other surroundings, and is alone of its kind."""
+    """A program that can run again in other surroundings, and is the only one of its kind."""
 
     name: str
     start: Callable[[Way], Ended]
@@ -196,7 +196,7 @@ class Repeatable(NamedTuple):
     def child_of(self, ended: Ended, files: Iterable[str]) -> Child:
         """Return the failed program as a child; it can run again if it has ended.
 
-        files: the libraries and programs that it takes.
+        files: the libraries and programs that it uses.
         """
         return Child(self.name, ended.seconds, None if ended.status is None else self._again, tuple(files))
 

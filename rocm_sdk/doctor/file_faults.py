@@ -21,7 +21,7 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LFS_SIZE = 1024  # bytes: a pointer is smaller
 _PROGRAM_DIRECTORIES = ("/bin/", "/libexec/")
 _PROGRAM_MAGICS = (b"\x7fELF", b"#!")
-_MODULES = (".pm", ".so")  # endings of files there that begin like programs but are not programs
+_MODULES = (".pm", ".so")  # endings of files there that begin like programs, but are not programs
 
 Fault = tuple["Code", dict[str, object]]  # and facts
 
@@ -31,7 +31,7 @@ def fault_of(path: str, file: RecordedFile, deep: bool) -> Fault | None:
     try:
         fault = _fault_of(path, file, os.stat(path), deep)
         if fault is not None and fault[0] in {"E-FILE-002", "E-FILE-003"} and _starts_with(path, _PROGRAM_MAGICS[0]):
-            parent, name = os.path.split(path)  # may be a user's own; no library has a name with a dot before it
+            parent, name = os.path.split(path)  # may be the user's own; no library's name begins with a dot
             fault[1]["aside"] = f"ln {quoted_for_shell(path)} {quoted_for_shell(free_name(f'{parent}/.{name}'))}"
         return fault
     except (FileNotFoundError, NotADirectoryError):
@@ -47,9 +47,9 @@ def fault_of(path: str, file: RecordedFile, deep: bool) -> Fault | None:
 
 
 def no_file(path: str, detail: str) -> Fault:
-    """Return the fault of something else in the place of a file. The fix moves one name, and no directory with files.
+    """Return the fault of something else where a file should be. The fix moves one name, never a directory with files.
 
-    RECORD may name any directory, site-packages too.
+    RECORD may name any directory, even site-packages.
     """
     is_directory = os.path.isdir(path) and not os.path.islink(path)
     empty: dict[str, object] = {"aside": f"rmdir {quoted_for_shell(path)}"}  # an installer removes it, too

@@ -10,19 +10,19 @@ from contextlib import suppress
 from rocm_sdk.base.files import open_file
 
 _DEVICE = "/dev/kfd"
-# Libraries of ROCm that ask the driver when they are loaded, or that open libraries which do.
+# Libraries of ROCm that call the driver when they are loaded, or that open libraries that do.
 _ASKING = re.compile(
     r"lib(hsa-runtime64|hsakmt|amdhip64|rocprofiler-sdk|rocprofiler-register|amd_smi|rocm_smi64)\.so\b"
 )
-_LARGEST = 1 << 28  # bytes of a file that is looked through
+_LARGEST = 1 << 28  # bytes of a file that is searched
 _CHUNK = 1 << 20
 
 
 def facts_of_hang(files: Iterable[str], device: str | None) -> dict[str, str]:
     """Return facts for E-LIB-008: signs that a library waits for the driver; {} if there are none.
 
-    files: the library and the libraries that it needs. device: the device that it was seen to wait for, or to ask for,
-    if any.
+    files: the library and the libraries that it needs. device: the device that it was seen to wait for, or to look
+    for, if any.
     """
     if device and os.path.exists(device):
         return {"intact": f"; it waits for {device}, in a call that does not return", "silent": device}
@@ -35,7 +35,7 @@ def facts_of_hang(files: Iterable[str], device: str | None) -> dict[str, str]:
 
 
 def awaited_device(pid: int, thread: int) -> str | None:
-    """Return the device of a GPU that a thread is in a system call of, by proc(5); None if none is seen."""
+    """Return the GPU's device that a thread's system call is about, according to proc(5); None if none is seen."""
     with suppress(OSError, ValueError, IndexError):
         with open(f"/proc/{pid}/task/{thread}/syscall", encoding="ascii") as file:
             number, first, *_ = file.read().split()
@@ -45,7 +45,7 @@ def awaited_device(pid: int, thread: int) -> str | None:
 
 
 def _asks_driver(path: str) -> bool:
-    """Return whether a library asks the driver: it is known for that, or the file names the device."""
+    """Return whether a library calls the driver: it is known to, or the file names the device."""
     if _ASKING.match(os.path.basename(path)):
         return True
     wanted = _DEVICE.encode()

@@ -1,4 +1,4 @@
-"""The loads of libraries with the program load_check, each in a process of its own, several at a time."""
+"""The loads of libraries with the program load_check, each in a separate process, several at a time."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _FIELDS = 6
 _BEGUN = "begun"
 _CHUNK = 1 << 16  # bytes
 _START = 10.0  # seconds until load_check has begun
-_START_AGAIN = 1.0  # the limit where the beginning alone is looked at
-_SLACK = 10.0  # seconds, beside the limit of a load: until the processes that load_check has killed are gone
+_START_AGAIN = 1.0  # the limit if only the beginning matters
+_SLACK = 10.0  # seconds beyond the limit of a load, until the processes that load_check has killed are gone
 _END = 5.0  # seconds that load_check has to end after SIGTERM
 
 
@@ -33,7 +33,7 @@ class LoadResult(NamedTuple):
     outcome: str  # "loaded", "refused", "killed", "ended", "stuck", "lost" (load_check died while loading it)
     number: int  # of the signal, or the exit status
     seconds: float
-    dlerror_text: str  # for a stuck one instead the device of a GPU that it was seen to wait for
+    dlerror_text: str  # for a stuck one, the GPU's device that it was seen to wait for
     output: str  # what the library printed
 
 
@@ -73,7 +73,7 @@ def load_all(
 
 
 def begins(names: Sequence[str], surroundings: Surroundings, _seconds: float) -> list[bool]:
-    """Return whether load_check begins and ends in other surroundings, without a library; the same for each name."""
+    """Return whether load_check starts and ends in other surroundings, without a library; the same for each name."""
     try:
         works = list(_load_once([], 1, 1, None, surroundings, _START_AGAIN * slowness())) == []
     except (OSError, RuntimeError, _LoadCheckKilledError):
@@ -89,7 +89,7 @@ def search_path(directories: Iterable[str]) -> Iterator[str]:
     """
     directories = list(directories)
     if not any({":", ";"} & set(directory) for directory in directories):
-        yield ":".join(directories)  # also where no temporary file can be made
+        yield ":".join(directories)  # even if no temporary file can be made
         return
     with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as links:
         names = []
@@ -102,7 +102,7 @@ def search_path(directories: Iterable[str]) -> Iterator[str]:
 
 
 class SilentError(RuntimeError):
-    """The error for a load_check that said nothing for longer than it takes to begin, or a load may take.
+    """The error for a load_check that is silent for longer than its start, or a load, may take.
 
     A constructor may hang.
     """
@@ -173,7 +173,7 @@ def _load_once(  # noqa: PLR0917
 
 
 def _has_ended(wait: Callable[[float], int]) -> bool:
-    """Return whether a process ends that was told to. wait: waits for so many seconds."""
+    """Return whether a process that was told to end does so. wait: waits for this many seconds."""
     try:
         wait(_END)
     except subprocess.TimeoutExpired:
@@ -182,7 +182,7 @@ def _has_ended(wait: Callable[[float], int]) -> bool:
 
 
 class _Feed:
-    """The input of load_check, written as it reads: a load_check that hangs reads nothing."""
+    """The input of load_check, written while it reads: a load_check that hangs reads nothing."""
 
     def __init__(self, stdin: IO[bytes], data: bytes) -> None:
         self._stdin = stdin
@@ -193,7 +193,7 @@ class _Feed:
         return self._stdin.fileno()
 
     def write(self) -> bool:
-        """Write what there is room for. Return False once all is written, or nobody reads it."""
+        """Write as much as fits. Return False once everything is written, or nobody reads it."""
         try:
             self._data = self._data[os.write(self.fileno(), self._data) :]
         except BlockingIOError:
@@ -219,7 +219,7 @@ class _Words:
     def beside(self, results: int, start: float, seconds: float) -> Iterator[bytes]:
         """Yield the data of another descriptor, until its end. Nothing waits for a reader.
 
-        start, seconds: the limits until the first data, and between two. Raises SilentError where nothing comes for
+        start, seconds: the limits until the first data, and between two. Raises SilentError if nothing comes for
         longer.
         """
         os.set_blocking(self._descriptor, False)
@@ -248,7 +248,7 @@ class _Words:
                         selector.unregister(results)
 
     def _read(self) -> bool:
-        """Take what is there. Return False at the end."""
+        """Read what is there. Return False at the end."""
         try:
             data = os.read(self._descriptor, _CHUNK)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""The arguments of a subject: its options, and the recorder of what it counts and finds, and does not try."""
+"""The arguments of a subject: its options, and the recorder of what it counts, finds, or does not try."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Options:
     parallel: int = 2  # programs at a time
     only: frozenset[str] = field(default=frozenset())  # subjects and codes; empty: all
     skip: frozenset[str] = field(default=frozenset())
-    progress: ShowProgress = no_progress  # shows how far a long subject is
+    progress: ShowProgress = no_progress  # shows how far a long subject has come
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Recorder:
     known: Known = field(default=installation_facts, repr=False)  # how the packages were installed
 
     def good(self, what: str, *, counts: bool = True) -> None:
-        """Record a check that passed. counts: whether the check is one that the subject counts."""
+        """Record a check that passed. counts: whether the subject counts the check."""
         self.count += counts
         self.passed.append(one_line(what))
 
@@ -89,7 +89,7 @@ class Recorder:
             self.children.append((found, child))
 
     def say(self, code: Code, path: str | None = None, /, **facts: object) -> None:
-        """Record a problem of something that is counted elsewhere."""
+        """Record a problem with something that is counted elsewhere."""
         self.problems.append(self._problem(code, path, facts))
 
     def _problem(self, code: Code, path: str | None, facts: dict[str, object]) -> Problem:
@@ -97,5 +97,5 @@ class Recorder:
 
     @property
     def failed(self) -> int:
-        """The number of errors, each failed check for itself."""
+        """The number of errors, counting each failed check."""
         return sum(found.severity == "error" for found in self.problems)

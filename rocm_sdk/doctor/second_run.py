@@ -1,4 +1,4 @@
-"""The test of an installation in a process of its own: with other variables, or in a copy.
+"""The test of an installation in a separate process: with other variables, or in a copy.
 
 `question` makes the command. The process answers with a line of JSON: the document of `rocm-sdk test --json`, and
 `seen`, the findings of the subjects: subject, code and title of each.
@@ -17,7 +17,7 @@ _CODE = "from rocm_sdk.doctor.second_run_process import main; main()"
 
 
 class Wanted(NamedTuple):
-    """The object of a test."""
+    """What is tested, and how."""
 
     target: str | None  # the directory that has the packages; None: the packages that this interpreter imports
     only: tuple[str, ...]  # subjects and codes; empty: all
@@ -33,8 +33,8 @@ def question(wanted: Wanted) -> list[str]:
 
 
 def answer(done: Done) -> dict[str, Any] | None:
-    """Return the document that the process has printed; None if it has not come so far."""
-    for line in reversed(done.stdout.splitlines()):  # libraries may talk before
+    """Return the document that the process has printed; None if it did not get that far."""
+    for line in reversed(done.stdout.splitlines()):  # libraries may print something first
         if line.startswith("{"):
             document: dict[str, Any] = json.loads(line)
             return document

@@ -1,4 +1,4 @@
-"""The libraries whose constructors a running process waits in, as problems."""
+"""The libraries in whose constructors a running process waits, as problems."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rocm_sdk.problems import Problem, problem
 from .awaited_library import Waiting, waiting
 from .gpu_driver import awaited_device, facts_of_hang
 
-_TRIES, _PAUSE = 5, 0.02  # looks at a thread that runs, and seconds between them
-_BETWEEN = 0.5  # seconds between two looks: a load that goes on is elsewhere then
+_TRIES, _PAUSE = 5, 0.02  # looks at a running thread, and seconds between them
+_BETWEEN = 0.5  # seconds between two looks: by then, a load that makes progress is elsewhere
 _STACK = 1 << 17  # bytes of a stack that are looked at
 _THREADS = 64  # of which at most this many are looked at
 
 
 def hanging_libraries(installation: Installed, pid: int) -> Iterator[Problem]:
-    """Yield a problem for each library that a thread of another process waits in. A second look must see the same."""
+    """Yield a problem for each library in which another process's thread waits. A second look must see the same."""
     if pid == os.getpid():
         return
     first = {thread: found for thread in _threads(pid) if (found := _look(pid, thread)) is not None}
@@ -40,7 +40,7 @@ def hanging_libraries(installation: Installed, pid: int) -> Iterator[Problem]:
 
 
 def _runs(pid: int, thread: int) -> bool:
-    """Return whether a thread computes: then the kernel does not tell its stack. Raise OSError."""
+    """Return whether a thread is running: then the kernel does not show its stack. Raise OSError."""
     with open(f"/proc/{pid}/task/{thread}/syscall", encoding="ascii") as file:
         return file.read().startswith("running")
 
@@ -48,7 +48,7 @@ def _runs(pid: int, thread: int) -> bool:
 def _has_linker_on_stack(pid: int, thread: int) -> bool:
     """Return whether an address in the linker is on the stack of a thread: without one it loads nothing.
 
-    The answer costs a read of the stack; the stack of calls costs a read of all symbols of the process. Raises OSError.
+    This takes only a read of the stack; the call stack takes a read of all symbols of the process. Raises OSError.
     """
     linkers = []
     with open(f"/proc/{pid}/maps", "rb") as file:
@@ -82,7 +82,7 @@ def _look(pid: int, thread: int) -> Waiting | None:
 
     A thread that sleeps between tries runs now and then, and is looked at again.
     """
-    with suppress(OSError, ValueError):  # the process ends, or the kernel lets nobody look
+    with suppress(OSError, ValueError):  # the process has ended, or the kernel does not allow a look
         for _ in range(_TRIES):
             if not _runs(pid, thread):
                 break

@@ -28,9 +28,9 @@ _SUBJECT_FAILED: Final = "E-TEST-001"
 
 
 def run(installation: Installed, options: Options, recorders: list[Recorder]) -> Iterator[Recorder]:
-    """Run the subjects, and yield the results of each when it ends. An exception in a subject is a problem of its own.
+    """Run the subjects, and yield the results of each when it ends. An exception in a subject becomes a problem.
 
-    Each recorder is in `recorders` from its beginning, so that results so far survive an interruption.
+    Each recorder is in `recorders` from the start, so its results so far survive an interruption.
     """
     for name, row in SUBJECTS.items():
         if not _applies(row, installation) or not _is_wanted(name, row, installation, options):
@@ -44,7 +44,7 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
             owed = _owed(module, installation, recorder, is_chosen=name in options.only)
             if owed is not None:
                 recorder.bad("E-TEST-002", subject=name, detail=owed)
-        except LibraryAccessError as error:  # a directory in which others lie too deep
+        except LibraryAccessError as error:  # directories that are nested too deep
             recorder.bad(error.code, error.path, detail=error.detail)
         except Exception as error:
             child = Child(name, perf_counter() - begin, SubjectAgain(installation.target, options.seconds))
@@ -71,7 +71,7 @@ def run(installation: Installed, options: Options, recorders: list[Recorder]) ->
 
 @dataclass(frozen=True)
 class SubjectAgain:
-    """The runs of failed subjects, again, in a process of their own."""
+    """The repeated runs of failed subjects, in a separate process."""
 
     target: str | None
     limit: int  # seconds of each program
@@ -86,7 +86,7 @@ class SubjectAgain:
 def _owed(module: ModuleType, installation: Installed, recorder: Recorder, *, is_chosen: bool) -> str | None:
     """Return what a subject should have tested but skipped without a reason; None if all is well.
 
-    is_chosen: the user wants this subject, so that nothing else tests the prefix.
+    is_chosen: the user has chosen this subject, so nothing else tests the prefix.
     """
     if installation.prefix is not None and is_chosen and not recorder.count and not recorder.problems:
         return f"{installation.site} has nothing that it could test"
@@ -122,6 +122,6 @@ def _is_code_wanted(code: str, name: str, options: Options) -> bool:
 
 
 def _is_child_wanted(code: str, name: str, options: Options) -> bool:
-    """Return whether a program that failed is asked about, or a possible cause of it."""
+    """Return whether a failed program, or a possible cause of its failure, is asked about."""
     is_of_cause = bool(options.only & codes_of(CHILD)) and code not in options.skip
     return is_of_cause or _is_code_wanted(code, name, options)

@@ -1,4 +1,4 @@
-"""The surroundings that a program gets from the process that starts it, and may fail by.
+"""The surroundings that a program gets from the process that starts it, and that may make it fail.
 
 Variables, the directory, and soft limits: each is a `Suspect`. `Surroundings` says which of them a child has when it
 runs again. `Child` is a program that failed.
@@ -27,7 +27,7 @@ _VARIABLES = re.compile(
     r"|GLIBC_TUNABLES|TMPDIR|TMP|TEMP|TEMPDIR|XDG_CACHE_HOME|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|COMPILER_PATH|LIBRARY_PATH"
 )
 _USUAL_UMASK = 0o022
-# Variables that say which SDK is tested, and where: without them another one would be.
+# Variables that say which SDK is tested, and where: without them, it would be another one.
 _CHOOSING = frozenset(
     {"ROCM_SDK_ROOT", "ROCM_SDK_ROOTFS", "ROCM_SDK_FALLBACK", "ROCM_SDK_TARGET_FAMILY", "PYTHONNOUSERSITE"}
 )
@@ -39,7 +39,7 @@ class _Limit(NamedTuple):
 
     number: int  # of getrlimit(2)
     option: str  # of ulimit
-    usual: float  # the amount that is enough for each program that we start
+    usual: float  # the amount that is enough for any program that we start
     what: str
 
 
@@ -56,7 +56,7 @@ _LIMITS = {
 
 
 class Suspect(NamedTuple):
-    """A thing by which a child may fail."""
+    """Something that may make a child fail."""
 
     kind: str
     name: str  # of the variable or of the limit
@@ -78,7 +78,7 @@ class Suspect(NamedTuple):
 
     @property
     def removal(self) -> str:
-        """The command of a shell that removes the suspect."""
+        """The shell command that removes the suspect."""
         if self.kind == DIRECTORY:
             return "cd /"
         if self.kind == UMASK:
@@ -102,7 +102,7 @@ def suspects() -> tuple[Suspect, ...]:
     with suppress(OSError):
         found.append(Suspect(DIRECTORY, "", os.getcwd()))
     os.umask(umask := os.umask(_USUAL_UMASK))
-    if umask & stat.S_IRWXU:  # files of its own that a program cannot use
+    if umask & stat.S_IRWXU:  # a program cannot use its own files
         found.append(Suspect(UMASK, "umask", f"{umask:04o}"))
     for name, row in _LIMITS.items():
         soft, hard = resource.getrlimit(row.number)
@@ -112,7 +112,7 @@ def suspects() -> tuple[Suspect, ...]:
 
 
 def slowness() -> float:
-    """Return how many programs want to run now for each processor of this process, at least 1: time limits grow so."""
+    """Return how many programs want to run now per processor, at least 1: the factor for time limits."""
     try:
         with open("/proc/loadavg", encoding="ascii") as file:
             running = int(file.read().split()[3].partition("/")[0])
@@ -190,18 +190,18 @@ class Child(NamedTuple):
 
 
 def removal(name: str, is_gone: Callable[[int, str], bool]) -> str:
-    """Return the command of a shell that takes entries, by place and text, out of a list, and keeps the others."""
+    """Return the shell command that removes entries, by place and text, from a list, and keeps the others."""
     kept = [entry for place, entry in enumerate(_entries(name)) if not is_gone(place, entry)]
     return f"export {name}={quoted_for_shell(':'.join(kept))}" if kept else f"unset {name}"
 
 
 def _entries(name: str) -> Sequence[str]:
-    """Return the entries of a list. None depends on the current directory, as children get them."""
+    """Return the entries of a list as children get them: none depends on the current directory."""
     return entries_of(name, os.environ[name])
 
 
 def _is_needed(name: str, entry: str) -> bool:
-    """Return whether a child finds this package, or the SDK, by this entry alone."""
+    """Return whether a child finds this package, or the SDK, only through this entry."""
     if name != "PYTHONPATH":
         return False
     from rocm_sdk.installed import sdk_sites

@@ -1,14 +1,14 @@
-"""The arguments with which each program of the packages prints something and does nothing, one row per line."""
+"""The arguments with which each program of the packages only prints something, one row per line."""
 
 from typing import NamedTuple
 
 
 class ToolRow(NamedTuple):
-    """The facts that are known of a program."""
+    """What is known about a program."""
 
     arguments: tuple[str, ...]
     needs_tree: bool = True  # its script extracts the development tree first
-    any_status: bool = False  # it fails, as designed, without a GPU or driver
+    any_status: bool = False  # it fails, by design, without a GPU or driver
     calls: str | None = None  # a program of core that it starts; an SDK without it is sound
 
 

@@ -1,8 +1,8 @@
 """The questions to the installed SDK's comgr about facts that its file does not show.
 
-The program is `python -m rocm_sdk.fit.ask_comgr QUESTION`; the question `knows` has a target behind it. The
-process prints "yes", "no", or nothing where the answer means nothing. The source of the numbers is amd_comgr.h, of the
-containers clang's documentation of the offload bundler.
+The program is `python -m rocm_sdk.fit.ask_comgr QUESTION`; a target follows the question `knows`. The process
+prints "yes", "no", or nothing if the answer means nothing. The numbers come from amd_comgr.h, the containers from
+clang's documentation of the offload bundler.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _CodeObject(ctypes.Structure):
 
 
 class _FailedError(Exception):
-    """The error for a refusal of comgr: it is another one than is known here."""
+    """The error for a refusal by comgr: it is not the comgr that is known here."""
 
 
 class _Comgr:
@@ -57,7 +57,7 @@ class _Comgr:
         return made
 
     def knows(self, processor: bytes) -> bool:
-        """Return whether a processor is in comgr's list, in whatever mode."""
+        """Return whether a processor is in comgr's list, in any mode."""
         count, name = ctypes.c_size_t(), ctypes.c_char_p()
         self.call("get_isa_count", ctypes.byref(count))
         for index in range(count.value):

@@ -1,1 +1,1 @@
-"""The requirements of CMake packages, read from their texts: no CMake is started."""
+"""The requirements of CMake packages, read from their texts, without CMake."""

@@ -1,4 +1,4 @@
-"""The conditions of CMake's if(), of which some cannot be told: True, False or None."""
+"""The conditions of CMake's if(): True, False, or None if only CMake can tell."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COMPARED: dict[str, Callable[[int], bool]] = {
     "LESS_EQUAL": lambda sign: sign <= 0,
     "GREATER_EQUAL": lambda sign: sign >= 0,
 }
-_PATTERN = re.compile(r"(\^|\.\*)?([\w/ -]*)(\$|\.\*)?")  # the patterns of MATCHES that cost no time
+_PATTERN = re.compile(r"(\^|\.\*)?([\w/ -]*)(\$|\.\*)?")  # the patterns of MATCHES that take no time
 _OPERATORS = {"STREQUAL", "MATCHES", "IN_LIST", "PATH_EQUAL", "IS_NEWER_THAN"}
 _OPERATORS |= {f"{kind}{name}" for kind in ("", "STR", "VERSION_") for name in _COMPARED}
 _LONGEST_VERSION = 256
@@ -162,7 +162,7 @@ def _matches(text: str, beginning: str, middle: str, end: str) -> bool:
 
 
 def _numbers(text: str) -> list[int] | None:
-    """Return the parts of a version without zeros at its end; None for a text that is no version."""
+    """Return the parts of a version without trailing zeros; None for a text that is not a version."""
     parts = text.split(".") if len(text) <= _LONGEST_VERSION else [""]
     if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
         return None

@@ -17,9 +17,9 @@ from .text_reader import FATAL, PACKAGE, PATH, TARGET, Need, Place, Reader
 
 _CONFIG = re.compile(r"(.+)-config\.cmake|(.+)Config\.cmake")
 _SHOWN = 3
-_ASKED = 128  # packages of elsewhere
+_ASKED = 128  # packages that are looked for elsewhere
 _LONGEST = 128  # characters of their names
-_MESSAGE = 200  # characters of CMake's message that are told
+_MESSAGE = 200  # characters of CMake's message that are shown
 _OF_SYSTEMS = re.compile(r"/((usr|lib\w*|s?bin|etc|proc|sys|dev|run)(/.*)?)?")  # what another machine may have
 # The packages that CMake 4.4 has modules for: cmake --help-module-list.
 _OF_CMAKE = re.compile(
@@ -38,7 +38,7 @@ _OF_CMAKE = re.compile(
 class Fault(NamedTuple):
     """A package, target or path that packages require or name, and that is not there."""
 
-    path: str  # of the text that says it, or the first of several
+    path: str  # the text that says so, or the first of several
     name: str  # of the package or target, or a path, or the message with which CMake ends
     said: str  # "package hip requires hsa-runtime64, which the tree lacks"
     is_of_files: bool  # files are missing, not a package
@@ -54,7 +54,7 @@ class Checked(NamedTuple):
 
 
 def package_of(path: str) -> str | None:
-    """Return the package that find_package finds by a file of this path; None if it finds none."""
+    """Return the package that find_package finds by the file at this path; None if it finds none."""
     match = _CONFIG.fullmatch(posixpath.basename(path))
     return None if match is None else match[1] or match[2]
 
@@ -67,7 +67,7 @@ def texts_of(package: str) -> tuple[str, ...]:
 
 
 def check_packages(place: Place, where: str) -> Checked:
-    """Look for everything that the texts of a place require and name, and return what is missing.
+    """Look for everything that the texts of a place require or name, and return what is missing.
 
     where: "which the tree lacks", for the sentences. Parts that only CMake can tell do not count.
     """
@@ -128,13 +128,13 @@ def _faults_of_files(place: Place, needs: Iterable[Need], where: str) -> Iterato
 
 
 def _lacks(place: Place, path: str) -> bool:
-    """Return whether a path is not there: outside of a place that nobody knows only the system's may be."""
+    """Return whether a path is missing. Of paths outside the place, only the system's may exist without being known."""
     is_there = place.exists(path)
     return not is_there and (is_there is False or _OF_SYSTEMS.fullmatch(path) is None)
 
 
 def _read(place: Place) -> Reader:
-    """Read all texts: first the texts of packages, then the ones that these do not include for certain."""
+    """Read all texts: first those of packages, then those that these do not certainly include."""
     reader = Reader(place)
     texts = [path for path in place.texts if path.endswith(".cmake")]
     texts.sort(key=lambda path: path.removesuffix(".cmake"))

@@ -1,4 +1,4 @@
-"""The reader of texts for pkg-config: the directories and modules that they name. Hostile texts take no time."""
+"""The reader of texts for pkg-config: the directories and modules that they name. Hostile texts take no extra time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 _VERSION = re.compile(r"[<>=!]+\s*[^\s,]+|,")
 MOST_LONG = 1 << 16  # characters of a text
 _MOST_OF_VALUE = 1 << 12  # characters
-_SPLIT = 32  # what a character of a value costs that shlex splits
+_SPLIT = 32  # cost of a character in a value that shlex splits
 
 
 def needs_of(path: str, text: str, spend: Callable[[int, int], bool]) -> Iterator[Need]:
     """Yield the absolute directories of flags, and the required modules, by the names of their texts.
 
-    A word with a variable that no line before it sets counts for nothing. spend: is told of each line and value, and
-    says whether to go on.
+    A word with a variable that no earlier line sets does not count. spend: gets each line and value, and returns
+    whether to go on.
     """
     variables = {"pcfiledir": posixpath.dirname(path), "pc_sysrootdir": ""}
     for line in text.replace("\\\n", "").splitlines() if len(text) <= MOST_LONG else ():
@@ -36,7 +36,7 @@ def needs_of(path: str, text: str, spend: Callable[[int, int], bool]) -> Iterato
         if sign == "=":
             variables[name] = value
         elif name in {"Cflags", "Libs"}:
-            with suppress(ValueError):  # a quotation that does not end
+            with suppress(ValueError):  # a quotation without an end
                 flags = [each[2:] for each in shlex.split(value) if each.startswith(("-I/", "-L/"))]
                 yield from (Need(PATH, path, name, posixpath.normpath(each)) for each in flags if UNKNOWN not in each)
         elif name in {"Requires", "Requires.private"}:

@@ -1,4 +1,4 @@
-"""The commands of a CMake text. Everything is read once, so that hostile texts take no more time than others."""
+"""The commands of a CMake text. Everything is read only once, so hostile texts take no more time than others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Argument(NamedTuple):
     """An argument as it is written; references to variables stay."""
 
     text: str
-    is_quoted: bool = False  # stays one argument, whatever it has
+    is_quoted: bool = False  # stays one argument, whatever is in it
     is_literal: bool = False  # has no references
 
 
@@ -36,7 +36,7 @@ class Command(NamedTuple):
 
 
 def fault_of(text: str) -> str | None:
-    """Return why CMake would refuse a text, which may be one for configure_file; None if it would not."""
+    """Return why CMake would refuse a text, perhaps one for configure_file; None if it would not."""
     if "\0" in text or not text.strip():
         return "it is empty, or not text"
     position = _after_blank(text, max((end for _, end in _commands_in(text)), default=0))
@@ -47,7 +47,7 @@ def fault_of(text: str) -> str | None:
 def commands_of(text: str, spend: Callable[[int, int], bool]) -> Iterator[Command]:
     """Yield the commands, up to the first place that CMake would refuse.
 
-    spend: is told of each argument and of its characters, and says whether to go on.
+    spend: gets each argument and its characters, and returns whether to go on.
     """
     return (command for command, _ in _commands_in(text, spend))
 
@@ -91,7 +91,7 @@ def _after_blank(text: str, position: int) -> int:
 
 
 def _argument(text: str, position: int) -> tuple[Argument | None, int]:
-    """Return the argument at a position, and the position of its end; None for a text that is no argument."""
+    """Return the argument at a position, and the position of its end; None for a text that is not an argument."""
     if (match := _BRACKET.match(text, position)) is not None:
         end, after = _end_of_bracket(text, match)
         return Argument(text[match.end() : end], is_quoted=True, is_literal=True), after

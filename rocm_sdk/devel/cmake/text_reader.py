@@ -1,7 +1,7 @@
-"""The reader that follows the texts of a CMake package as a project does that asks for nothing else.
+"""The reader that follows the texts of a CMake package as if a project asked for nothing else.
 
-The reader finds the packages, paths and targets that the texts require and name. A value that only CMake can tell is
-UNKNOWN, and everything that depends on it counts for nothing.
+The reader finds the packages, paths and targets that the texts require or name. A value that only CMake can tell is
+UNKNOWN, and nothing that depends on it counts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .text_commands import UNKNOWN, Argument, Command, commands_of
 
 PACKAGE, PATH, TARGET, FATAL = "package", "path", "target", "fatal"
 
-# The properties of targets that name files and directories, and the properties that name targets too.
+# The properties of targets that name files and directories, and those that name targets, too.
 _PATHS = re.compile(r"IMPORTED_(?:LOCATION|IMPLIB)(?:_\w+)?|INTERFACE_(?:SYSTEM_)?INCLUDE_DIRECTORIES")
 _LINKS = re.compile(r"INTERFACE_LINK_LIBRARIES|IMPORTED_LINK_INTERFACE_LIBRARIES(?:_\w+)?")
 _SCOPED = re.compile(r"(?:^|[^\w:.+-]|(?<!:):)(\w[\w.+-]*::[\w.+:-]+)")  # `a::b`, in `$<LINK_ONLY:a::b>` too
@@ -37,7 +37,7 @@ _GIVEN = {
     **dict.fromkeys(("WIN32", "APPLE", "MSVC", "MINGW", "CYGWIN", "MSYS", "ANDROID", "CMAKE_CROSSCOMPILING"), ""),
     **dict.fromkeys(("CMAKE_SYSTEM_NAME", "CMAKE_HOST_SYSTEM_NAME"), "Linux"),
     "CMAKE_SIZEOF_VOID_P": "8",
-    "CMAKE_VERSION": "99.0",  # no older than a text may require
+    "CMAKE_VERSION": "99.0",  # new enough for whatever a text may require
     "CMAKE_MAJOR_VERSION": "99",
     "HIP_PLATFORM": "amd",
 }
@@ -47,7 +47,7 @@ _PREFIX = "_IMPORT_PREFIX"  # in texts that CMake has written
 # searched, and _THING for each command, argument, turn of a loop, value, word and file. docs/limits.md has the reason.
 _COST = 200_000_000
 _THING = 128
-_SCANNED = 8  # characters that a command costs which is passed over
+_SCANNED = 8  # characters that a skipped command costs
 _LOOKED_UP = 8  # things that a look at a file costs
 _MOST_DEEP = 24  # texts that include each other, and blocks
 _MOST_LONG = 1 << 20  # characters of a value
@@ -56,7 +56,7 @@ _MOST_OF_PATH = 1 << 12
 _MOST_PLACES = 1000  # where a command looks for a file
 _CLOSING = {each: f"end{each}" for each in ("if", "foreach", "while", "macro", "function", "block")}
 _OF_PATHS = {"DIRECTORY", "PATH", "ABSOLUTE", "REALPATH", "NAME"}
-# The files of the commands that find one, the words that begin a list of theirs, and their other words.
+# The files of the commands that find one, the words that begin a list of them, and their other words.
 _FILES = {"find_library": ("lib@.so", "lib@.a", "@"), "find_path": ("@",), "find_program": ("@",)}
 _LISTS = {"NAMES", "HINTS", "PATHS", "PATH_SUFFIXES", "DOC"}
 _FLAG = re.compile(r"(?:NO|ONLY)_\w+|NAMES_PER_DIR|CMAKE_FIND_ROOT_PATH_BOTH|REQUIRED|OPTIONAL")
@@ -87,7 +87,7 @@ _LEAVING = {"return": _End.RETURNS, "break": _End.BREAKS, "continue": _End.CONTI
 
 
 class Place(Protocol):
-    """The place of packages: their paths are the ones that they have where CMake uses them."""
+    """The place of packages; paths are the ones under which CMake uses them."""
 
     @property
     def texts(self) -> Sequence[str]:
@@ -106,11 +106,11 @@ class Place(Protocol):
         """Return the names in a directory; None if nobody knows."""
 
     def has_package(self, name: str) -> bool | None:
-        """Return whether there is a package that no text of the place is; None if nobody knows."""
+        """Return whether there is a package that is not among the texts of the place; None if nobody knows."""
 
 
 class Reader:
-    """The requirements of the texts of a place, as far as they have been read."""
+    """The requirements in the texts of a place that have been read so far."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -118,8 +118,8 @@ class Reader:
         self.texts = frozenset(place.texts)
         self._commands: dict[str, tuple[Command, ...]] = {}
         self.needs: dict[Need, None] = {}
-        self.targets = set[str]()  # which any text defines
-        self.read = set[str]()  # the texts that are read whatever else holds
+        self.targets = set[str]()  # that any text defines
+        self.read = set[str]()  # the texts that are certainly read
         self.unread: dict[str, None] = {}  # texts that are not read to their end
         self.prefixes: dict[str, str] = {}  # text -> the prefix that it has found
 
@@ -130,7 +130,7 @@ class Reader:
         _Text(self, self._place, dict(_GIVEN | found), package=name).include(path, is_certain=True, depth=0)
 
     def read_text(self, path: str) -> None:
-        """Read a text that no package includes for certain: variables that are set before it are not known.
+        """Read a text that no package certainly includes: variables that are set before it are not known.
 
         An exception is `x-targets-release.cmake`, which is for the prefix that `x-targets.cmake` has found.
         """
@@ -161,7 +161,7 @@ class Reader:
         return self._commands.get(path, ())
 
     def spend(self, things: int = 1, characters: int = 0) -> bool:
-        """Return whether so much more may be done: see _COST."""
+        """Return whether this much more may be done: see _COST."""
         self._left -= things * _THING + characters
         return self._left >= 0
 
@@ -174,8 +174,8 @@ class _Text:
     ) -> None:
         """Keep the variables.
 
-        is_open: whether variables that are not set may be. package: the name of the package; "": nobody knows it, and
-        what the text asks for, and a message with which it ends, do not count.
+        is_open: whether variables that seem unset may be set. package: the name of the package; "": it is not known,
+        and what the text asks for, and a message with which it ends, do not count.
         """
         self._reader, self._place, self._variables = reader, place, variables
         self._is_open, self._package = is_open, package
@@ -242,13 +242,13 @@ class _Text:
         if command.name in {"while", "block"}:
             self._block(inner, is_certain=False, depth=depth + 1)
             return _End.OPEN if any(each.name == "return" for each in inner) else _End.GOES_ON
-        if command.name in _CLOSING:  # the work of a macro or function where it is called is not followed
+        if command.name in _CLOSING:  # what a macro or function does when it is called is not followed
             self._bodies |= {name.lower(): inner for name in self._arguments(command.arguments[:1])}
             return _End.GOES_ON
         return self._run(command, is_certain=is_certain, depth=depth)
 
     def _if(self, commands: Sequence[Command], *, is_certain: bool, depth: int) -> _End:
-        """Follow the branch that counts, and return how it ends. Branches that may count are followed as uncertain."""
+        """Follow the branch that is taken, and return how it ends. Branches that may be taken count as uncertain."""
         ends = set[_End]()
         branches = _branches(commands)
         self._reader.spend(len(branches))
@@ -260,7 +260,7 @@ class _Text:
             end = self._block(block, is_certain=is_certain and is_chosen, depth=depth + 1)
             if is_chosen:
                 return end
-            if end is not _End.FAILS:  # if CMake goes on, it has not come there
+            if end is not _End.FAILS:  # if CMake goes on, it has not been there
                 ends.add(end)
             elif not ends:
                 ends.add(_End.GOES_ON)
@@ -365,7 +365,7 @@ class _Text:
                 self._variables[each] = UNKNOWN
 
     def _found(self, command: str, words: Sequence[str]) -> str:
-        """Return the value that a command gives to the variable of a file: UNKNOWN if it looks elsewhere, too."""
+        """Return the value that a command gives to a file's variable: UNKNOWN if the command also looks elsewhere."""
         old = self._variables.get(words[0]) if self._package else UNKNOWN
         if old is not None and not old.endswith("NOTFOUND"):
             return old or UNKNOWN
@@ -454,7 +454,7 @@ class _Text:
         if words and UNKNOWN not in words[0] and is_certain and self._package:
             self._need(PACKAGE, "", words[0])
         self._forget(each for word in words[:1] for each in (f"{word}_FOUND", f"{word}_DIR", f"{word}_VERSION"))
-        self._is_open = True  # the package sets what it likes
+        self._is_open = True  # the package may set any variable
 
     def _find_package(self, words: Sequence[str], *, is_certain: bool) -> None:
         self._require(words, is_certain=is_certain and "REQUIRED" in words)
@@ -528,9 +528,9 @@ class _Text:
             self._variables[name] = UNKNOWN
 
     def _has_target(self, name: str) -> Truth:
-        if name not in self._targets and self._is_open and self._package:  # a package that it has found may have it
+        if name not in self._targets and self._is_open and self._package:  # a package that was found may have it
             return False if self._reader.homes.get(name) == {posixpath.dirname(self._file)} else None
-        return name in self._targets  # a text that asks so can be the first that is read
+        return name in self._targets  # a text that asks this may be the first to be read
 
     def _is_link(self, path: str) -> Truth:
         return self._place.is_link(_normal(path)) if self._is_looked_up(path) else None

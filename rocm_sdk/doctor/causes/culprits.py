@@ -44,7 +44,7 @@ class _OutOfTimeError(Exception):
 
 
 def tried(children: Iterable[Child], suspects: Sequence[Suspect], clock: Clock) -> dict[Child, Outcome]:
-    """Return what each child fails by, the cheapest first. Children of one kind share the findings of one of them."""
+    """Return what makes each child fail, the cheapest first. Children of one kind share the findings of one of them."""
     outcomes: dict[Child, Outcome] = {}
     kinds: dict[Again, list[Child]] = {}
     for child in sorted(children, key=lambda each: each.seconds):
@@ -64,7 +64,7 @@ def tried(children: Iterable[Child], suspects: Sequence[Suspect], clock: Clock) 
 
 
 class _Trial:
-    """The runs of children of one kind, again."""
+    """The repeated runs of children of one kind."""
 
     def __init__(self, again: Again, suspects: Sequence[Suspect], clock: Clock) -> None:
         self._again = again
@@ -90,15 +90,15 @@ class _Trial:
                 yield from ((child, outcome) for child in helped)
 
     def _without(self, children: list[Child], gone: Sequence[Suspect]) -> tuple[list[Child], list[Child]]:
-        """Return the children that fail without these suspects, and the children that work then."""
+        """Return the children that fail without these suspects, and those that work without them."""
         works = self._run(children, gone) if children else []
         pairs = list(zip(children, works, strict=True))
         return [child for child, does in pairs if not does], [child for child, does in pairs if does]
 
     def _put_back(self, child: Child) -> tuple[tuple[Suspect, ...], ...]:
-        """Return each suspect by which a child fails that works without all.
+        """Return each suspect that alone makes a child fail that works without all of them.
 
-        If there is none, the result is the fewest suspects by which it fails together.
+        If there is none, the result is the fewest suspects that make it fail together.
         """
         alone = [each for each in self._suspects if self._fails_with(child, [each])]
         if alone:
@@ -121,6 +121,6 @@ class _Trial:
         surroundings = Surroundings(gone)
         with surroundings.limits():
             works = self._again([child.name for child in children], surroundings, self._clock.left)
-        if not self._clock.allows(0):  # a child that the clock has ended has not failed
+        if not self._clock.allows(0):  # a child that the clock has stopped has not failed
             raise _OutOfTimeError
         return works

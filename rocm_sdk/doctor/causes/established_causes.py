@@ -54,7 +54,7 @@ class _Search:
         self._installation = installation
         self._recorders = recorders
         self._files = Files(installation, deep=options.deep)
-        of_files = codes_of(CHILD)  # a refusal for want of a file is explained
+        of_files = codes_of(CHILD)  # a refusal because a file is missing is explained
         self._waiting = [
             (found, child)
             for recorder in recorders
@@ -78,7 +78,7 @@ class _Search:
             self._say_what_is_known(found, child, outcomes.get(child, Outcome()))
 
     def _is_of_another_place(self, found: Problem) -> bool:
-        """Return whether a damaged file is none of the SDK: a variable may lead to it."""
+        """Return whether a damaged file is not part of the SDK: a variable may lead to it."""
         is_damaged = found.code in {"E-LIB-006", "E-LIB-012"} and found.path is not None
         return is_damaged and not self._installation.has(os.path.realpath(str(found.path)))
 
@@ -121,7 +121,7 @@ class _Search:
                 self._replace(each, None)
 
     def _by_files_in_the_way(self) -> None:
-        """Explain by files in the place of directories."""
+        """Explain by files that are where directories should be."""
         missing = [found for found in self._problems() if found.code == "E-FILE-001"]
         blocked: dict[str, Problem] = {}
         for found in missing:
@@ -153,7 +153,7 @@ class _Search:
         return outcomes
 
     def _by_temporary_files(self) -> None:
-        """Explain compilers by the variable that leads their temporary files nowhere, which is read and not tried."""
+        """Explain failed compilers by the variable that leads their temporary files nowhere; it is only read."""
         name = temporary_variable()
         members = [pair for pair in self._waiting if pair[0].code == "E-API-005" or "temporary file" in _said(pair[0])]
         refused = temporary_file_refusal() if name is not None and members else None
@@ -209,7 +209,7 @@ class _Search:
                 self._establish(problem("E-ENV-012", path, recorder.site, recorder.known, **facts), members)
 
     def _by_stale_code(self) -> None:
-        """Explain failed programs in Python by a .pyc that was made of another source."""
+        """Explain failed Python programs by a .pyc that was made from another source."""
         members = [pair for pair in self._waiting if pair[0].code in explains("E-ENV-013", CHILD)]
         stale = map(stale_code_of, self._files.sources if members else ())
         found = next((each for each in stale if each is not None), None)
@@ -264,7 +264,7 @@ class _Search:
     def _say_what_is_known(self, found: Problem, child: Child, outcome: Outcome) -> None:
         """Say what was compared and tried for a failure that nothing explains.
 
-        Intact packages are not installed again.
+        Intact packages are not reinstalled.
         """
         if found.code == _HANGS and not found.facts.keys().isdisjoint({"driver", "silent"}):
             return  # the subject has seen that it is the driver, or that there is none
@@ -297,7 +297,7 @@ class _Search:
         recorder.problems[place : place + 1] = [other] if other is not None else []
 
     def _establish_most(self, possible: Sequence[tuple[Problem, Child, Sequence[Problem]]]) -> None:
-        """Put the failures down to the cause that explains most, or to one of several that explain as much.
+        """Attribute the failures to the cause that explains most, or to one of several that explain as much.
 
         possible: the problem of each child, and the faults of files that can be behind it. Each fault is reported.
         """
@@ -321,7 +321,7 @@ class _Search:
         self._remove([pair for _, members, _ in by_cause.values() for pair in members])
 
     def _establish(self, cause: Problem, members: Sequence[tuple[Problem, Child]]) -> None:
-        """Put a cause in the place of the problems that it explains."""
+        """Replace the problems that a cause explains with the cause."""
         self._report(cause, members, [name for found, child in members for name in _breaks(found, child)])
         self._remove(members)
 
@@ -350,7 +350,7 @@ class _Search:
 
 
 def _is_behind(fault: Problem, found: Problem) -> bool:
-    """Return whether a fault of a file explains a failure, which is not a more specific fault of the same file."""
+    """Return whether a fault of a file explains a failure that is not a more specific fault of the same file."""
     is_same = found.path is not None and os.path.realpath(found.path) == os.path.realpath(str(fault.path))
     return found.code in explains(fault.code, CHILD) and not (is_same and rank(found) < rank(fault))
 
@@ -358,7 +358,7 @@ def _is_behind(fault: Problem, found: Problem) -> bool:
 def _of_suspects(
     group: Sequence[Suspect], members: Sequence[tuple[Problem, Child]], recorder: Recorder, how: str | None = None
 ) -> Problem:
-    """Return the problem that suspects cause alone, or together. how: in words; None: as tries have shown."""
+    """Return the problem that suspects cause, alone or together. how: in words; None: as tries have shown."""
     what = " and ".join(each.description for each in group) + (" together" if len(group) > 1 else "")
     facts = {
         **_facts_of(members),

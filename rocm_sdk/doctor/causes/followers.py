@@ -1,6 +1,6 @@
-"""The problems that follow from another one, as the table says.
+"""The problems that follow from another one, according to the table.
 
-The module imports next to nothing: `rocm-sdk gpus` asks, too.
+The module imports next to nothing: `rocm-sdk gpus` uses it, too.
 """
 
 import os
@@ -39,7 +39,7 @@ def place_of(found: "Problem") -> str:
 
 
 def without_followers(problems: "Sequence[Problem]") -> "list[Problem]":
-    """Return the problems without the ones that follow from another one, as the table says."""
+    """Return the problems without those that, according to the table, follow from another one."""
     codes = frozenset().union(*map(codes_of, _RELATIONS))
     causes = [found for found in problems if found.code in codes]
     left = (found for found in problems if not any(_follows(found, cause) for cause in causes))
@@ -47,7 +47,7 @@ def without_followers(problems: "Sequence[Problem]") -> "list[Problem]":
 
 
 def _with_updates(cause: "Problem", problems: "Sequence[Problem]") -> "Problem":
-    """Return a cause whose fix, if it replaces a file, also makes links to the file anew."""
+    """Return a cause whose fix, if it replaces a file, also renews links to the file."""
     codes = explains(cause.code, LINKED)
     links = (found for found in problems if found.code in codes and _are_related(found, cause, LINKED))
     updates = dict.fromkeys(found.fix for found in links if "update" in found.facts and found.fix is not None)

@@ -24,7 +24,7 @@ _AT_LIMIT = {
     "RLIMIT_NPROC": r"Resource temporarily unavailable",
 }
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # where others write, too
-# The errors of a directory that is not there, or that takes no files: no limit of the process and no other program.
+# The errors of a directory that is missing, or that takes no files: no limit of the process and no other program.
 OF_DIRECTORIES = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC})
 _TEMPORARY_SIZE = 1 << 20  # bytes: less than comgr writes
 
@@ -33,7 +33,7 @@ class _Device(NamedTuple):
     """A device or file system that each system has."""
 
     path: str
-    opened: str  # a file that is there if it is usable
+    opened: str  # a file that exists if it is usable
     repair: str  # the command that makes it
 
 
@@ -46,7 +46,7 @@ _DEVICES = (
 
 
 class Limit(NamedTuple):
-    """A hard limit at which a program has failed."""
+    """A hard limit that has made a program fail."""
 
     name: str  # "RLIMIT_FSIZE"
     value: int
@@ -57,11 +57,11 @@ class Refusal(NamedTuple):
     """A file that this user may not read, or a directory that he may not enter or list."""
 
     path: str
-    facts: dict[str, str]  # the rights that it lacks, and who can give them
+    facts: dict[str, str]  # the permissions that are missing, and who can grant them
 
 
 def refusal_on_the_way_to(path: str) -> Refusal | None:
-    """Return the refusal of a permission on the way to a file or directory, the file included.
+    """Return where permission is refused on the way to a file or directory, itself included.
 
     The result is None if there is none.
     """
@@ -82,7 +82,7 @@ def refusal_on_the_way_to(path: str) -> Refusal | None:
 
 
 def file_on_the_way_to(path: str) -> str | None:
-    """Return a file that is in the place of a directory above a path; None if there is none."""
+    """Return a file that is where a directory above a path should be; None if there is none."""
     place = os.path.dirname(os.path.abspath(path))
     while not os.path.lexists(place):
         place = os.path.dirname(place)
@@ -121,7 +121,7 @@ def _refusal_of_file(directory: str) -> OSError | None:
     try:
         with tempfile.TemporaryFile(prefix="rocm-sdk-test-", dir=directory, buffering=0) as file:
             left = _TEMPORARY_SIZE
-            while left > 0:  # at a limit, a first call writes a part
+            while left > 0:  # near a limit, the first call writes only a part
                 left -= file.write(bytes(left)) or 0
     except OSError as error:
         return error
@@ -129,7 +129,7 @@ def _refusal_of_file(directory: str) -> OSError | None:
 
 
 def limit_behind(said: str) -> Limit | None:
-    """Return the hard limit that a message speaks of; None if no limit is low, or it speaks of none."""
+    """Return the hard limit that a message is about; None if no limit is low, or it is about none."""
     for name, value, what in hard_limits():
         if name in _AT_LIMIT and re.search(_AT_LIMIT[name], said):
             return Limit(name, value, what)
@@ -137,7 +137,7 @@ def limit_behind(said: str) -> Limit | None:
 
 
 def missing_devices() -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the devices that systems have and this one lacks: the path, and facts.
+    """Yield the devices that every system should have and this one lacks: the path, and facts.
 
     The facts have the error of opening the device, and the command that makes it.
     """

@@ -1,7 +1,7 @@
-"""The grouping into one problem for each fault: a problem that follows from another one is folded under it.
+"""The grouping into one problem for each fault: a problem that follows from another one is folded into it.
 
-Checks report the problem behind a failure, not the failure: a library that cannot be loaded for want of a file reports
-the missing file. So problems that are about the same thing have one code and one path, and become one.
+Checks report the problem behind a failure, not the failure: if a library cannot be loaded because a file is missing,
+they report the file. So problems about the same thing have the same code and path, and become one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rocm_sdk.problems.examples import EXAMPLES, one_of_many
 
 from .followers import place_of, without_followers
 
-# Files that no RECORD lists, and their directories; metadata that do not fit their name.
+# Files that no RECORD lists, and their directories; metadata that do not match their name.
 _OF_STRANGERS = ("W-PKG-019", "E-PKG-024", "E-PKG-013")
 _MANY = 3  # problems with one code and one fix that are reported one by one
-# Codes whose problems have one cause if they have one fix: a tree, a package that was written in part.
+# Codes whose problems have one cause if they have one fix: a tree, a package that was only partly written.
 _OF_ONE_CAUSE = frozenset({"E-DEVEL-002", "E-FILE-002", "E-FILE-003", "E-FILE-006", "E-LIB-006", "E-LIB-012"})
 
-# Codes about one file, the most specific first: a damaged library has the wrong size too.
+# Codes about one file, the most specific first: a damaged library has the wrong size, too.
 _OF_ONE_FILE = (
     *("E-FILE-009", "E-FILE-001", "E-FILE-004", "E-FILE-005", "E-FILE-006", "E-FILE-007", "E-LIB-012", "E-LIB-022"),
     *("E-LIB-006", "E-LIB-001", "E-LIB-004", "E-LIB-015", "E-LIB-018", "E-LIB-020", "E-PKG-013", "E-PKG-016"),
@@ -33,7 +33,7 @@ _OF_ONE_FILE = (
     *("E-API-005", "E-TOOL-002", "E-TOOL-001"),
 )
 
-# Codes of things that the system lacks, whichever library needs them -> the fact that names the missing thing.
+# Codes about what the system lacks, whichever library needs it -> the fact that names what is missing.
 _OF_SYSTEM = {"E-LIB-002": "name", "E-LIB-005": "wanted", "E-LIB-017": "directory", "E-PREFIX-005": "name"}
 
 # Obstacles that several GPUs can share: one problem names all of these GPUs.
@@ -57,10 +57,10 @@ def grouped(recorders: Sequence[Recorder]) -> list[Problem]:
 
 
 def _with_second_names(problems: Sequence[Problem]) -> list[Problem]:
-    """Return the problems, with fixes that keep libraries and programs of another content than RECORD says.
+    """Return the problems, with fixes that keep libraries and programs whose content differs from RECORD.
 
-    They may be a user's own, and an installer removes each file of its package. A second name changes nothing where the
-    installation fails.
+    They may be the user's own, and an installer removes every file of its package. If the installation fails, a second
+    name has changed nothing.
     """
     own: dict[str, list[str]] = {}
     for found in problems:
@@ -80,7 +80,7 @@ def _limit(code: str) -> int:
 
 
 def _identity(found: Problem) -> tuple[str, ...]:
-    """Return what two reports of one thing have in common."""
+    """Return what two reports about the same thing have in common."""
     if found.code in _OF_GPUS or found.code == "E-PKG-017":
         return (found.code, found.fix or "" if found.code in _OF_GPUS else "")
     if found.code in _OF_SYSTEM:
@@ -104,7 +104,7 @@ def rank(found: Problem) -> int:
 
 
 def _fold_files(problems: list[Problem]) -> list[Problem]:
-    """Return the problems, of which each file has only the most specific."""
+    """Return the problems, but for each file only the most specific one."""
     best: dict[str, Problem] = {}
     for found in problems:
         if found.code in _OF_ONE_FILE and found.path is not None:
@@ -127,7 +127,7 @@ def _fold_files(problems: list[Problem]) -> list[Problem]:
 
 
 def _fold_crashes(problems: list[Problem]) -> list[Problem]:
-    """Return the problems; preloads that end their process are folded under the guilty library.
+    """Return the problems; preloads that end their process are folded into that of the guilty library.
 
     The guilty library is the one whose constructor ends the process.
     """
@@ -190,7 +190,7 @@ def _one_link_of(links: list[Problem], recorder: Recorder) -> Problem:
 
 
 def _renamed(directory: str, paths: Sequence[str], strangers: Sequence[str]) -> str | None:
-    """Return the directory, of no package, that has all of the files, beside the one that lacks.
+    """Return the directory, of no package, that has all of the files, beside the missing one.
 
     The result is None if there is none.
     """

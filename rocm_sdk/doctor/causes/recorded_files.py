@@ -14,7 +14,7 @@ BYTES = 1 << 30  # bytes that are compared without --deep
 
 
 class Files:
-    """The files of an installation: their needs, and the files that are as RECORD says."""
+    """The files of an installation: what they need, and which are as RECORD says."""
 
     def __init__(self, installation: Installed, *, deep: bool) -> None:
         self._installation = installation
@@ -28,9 +28,9 @@ class Files:
         return {os.path.realpath(os.path.join(site, file.path)): file for file in files}
 
     def needed_by(self, roots: Iterable[str]) -> dict[str, None]:
-        """Return programs and libraries with all of the SDK that they need.
+        """Return programs and libraries with everything of the SDK that they need.
 
-        The result has real paths, and names of files that are not there.
+        The result has real paths, and names of missing files.
         """
         needed = self._installation.needed_libraries
         found: dict[str, None] = {}
@@ -41,7 +41,7 @@ class Files:
 
     @cached_property
     def sources(self) -> list[str]:
-        """The modules of Python."""
+        """The Python modules."""
         return [path for path in self._recorded if path.endswith(".py")]
 
     def compare(self, paths: Iterable[str]) -> tuple[dict[str, Fault], bool]:

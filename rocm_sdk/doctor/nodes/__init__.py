@@ -1,1 +1,1 @@
-"""The reports of many nodes: what a node says of itself, names of its report, and reports of a cluster compared."""
+"""The reports of many nodes: what a node says about itself, the names of reports, and the comparison of a cluster's."""

@@ -25,13 +25,13 @@ _OF_TASK = frozenset(
 )
 _COUNT = re.compile(r"[0-9]{1,6}")
 _NONE = "none"
-_NOT_SHOWN = "(not shown)"  # in place of a value that may be a secret
+_NOT_SHOWN = "(not shown)"  # instead of a value that may be a secret
 # docs/limits.md has these limits and their reasons.
 _SHOWN = 200  # letters of a value
 _FACTS = 1 << 12  # of a report that are compared
 _ERRORS = 100  # of a group
 _DIFFERENCES = 100  # of a group
-_GROUPS = 200  # whose differences are told
+_GROUPS = 200  # whose differences are shown
 _ABSENT_TASKS = 10_000  # that are named
 
 
@@ -49,10 +49,10 @@ class Group(NamedTuple):
     of: str  # "node" or "rank"
     is_norm: bool  # it is the largest group of its kind
     report_count: int
-    names: tuple[str, ...]  # of nodes, and of single tasks where others of the node are in another group
+    names: tuple[str, ...]  # of nodes, and of single tasks if others of the node are in another group
     differences: tuple[Difference, ...]  # from the largest group, which has none
     errors: tuple[str, ...]  # codes and titles
-    untold: str = ""  # why some differences or errors are not there
+    untold: str = ""  # why some differences or errors are left out
 
 
 class Merged(NamedTuple):
@@ -77,15 +77,15 @@ class _Known(NamedTuple):
     of: str
     node: str
     task: str | None
-    task_count: int  # the count that its launcher says; 0: it says none
+    task_count: int  # the count that its launcher gives; 0: none
     outcome: bytes  # a digest
 
 
 def merge(directory: str, names: Iterable[str], expected: Iterable[str]) -> Merged:
     """Group the reports of each kind, and return all groups.
 
-    If two groups have one size, the norm is the one with the first node's name. Reports are read one by one, and one of
-    each group again. So the memory grows with their number alone.
+    If two groups have the same size, the norm is the one with the first node's name. Reports are read one by one, and
+    one of each group again. So the memory grows only with their number.
     """
     known: list[_Known] = []
     unreadable: list[Unreadable] = []
@@ -155,7 +155,7 @@ class _Facts(NamedTuple):
 
 
 def _facts_of(known: _Known, directory: str) -> _Facts | None:
-    """Return the facts of a report, which is read again; None if it is not the same any more."""
+    """Return the facts of a report, which is read again; None if it has changed."""
     report = read_report(directory, known.file)
     if not isinstance(report, NodeReport) or _known(report) != known:
         return None
@@ -180,7 +180,7 @@ def _names(group: Sequence[_Known], counts: Mapping[str, int]) -> Iterable[str]:
 
 
 def _absent_tasks(reports: Iterable[_Known]) -> Iterable[str]:
-    """Return the tasks of a job that wrote no report, where their launcher says how many there are."""
+    """Return the tasks of a job that wrote no report, if their launcher says how many there are."""
     ranks = [each for each in reports if each.of == "rank"]
     count = max((each.task_count for each in ranks), default=0)
     known = {each.task for each in ranks}
@@ -194,7 +194,7 @@ def _without(value: Any, keys: Iterable[str]) -> Any:
 
 
 def _plain_problem(problem: Mapping[str, Any], node: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a problem whose texts are without the name of the host, which some have in them."""
+    """Return a problem without the name of the host, which some have in their texts."""
     host = node.get("host")
     if not isinstance(host, str) or not host:
         return dict(problem)
@@ -247,7 +247,7 @@ def _pairs(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value that can be told. The digest tells longer values apart."""
+    """Return a value that can be shown. The digest tells longer values apart."""
     text = _NONE if value is None else str(value)
     if len(text) <= _SHOWN:
         return text

@@ -1,4 +1,4 @@
-"""The part of a report about the node that it was made on."""
+"""The part of a report about the node on which it was made."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The lists of hosts as batch systems write them: node[001-004,7],login1 (Slurm's SLURM_JOB_NODELIST, Flux)."""
+"""Lists of hosts as batch systems write them: node[001-004,7],login1 (Slurm's SLURM_JOB_NODELIST, Flux)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-_LIMIT = 1 << 20  # names; no cluster has as many
+_LIMIT = 1 << 20  # names; no cluster has that many
 _LONGEST = 255  # letters of a name; the domain name system has 253
 _BRACKETS = 8  # of a name
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
@@ -13,7 +13,7 @@ _SHOWN = 60  # letters of a list, in a message
 
 
 class BadHostListError(ValueError):
-    """The error for a text that is no list of hosts."""
+    """The error for a text that is not a list of hosts."""
 
 
 def hosts(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The reader of the reports of a directory, which may be cut, damaged or no reports at all.
+"""The reader of the reports in a directory, which may be truncated, damaged, or not reports at all.
 
 The reports come from many nodes.
 """
@@ -43,7 +43,7 @@ class NodeReport(NamedTuple):
 
 
 class Unreadable(NamedTuple):
-    """A file that is no such report."""
+    """A file that is not such a report."""
 
     file: str
     why: str

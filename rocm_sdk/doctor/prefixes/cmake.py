@@ -27,7 +27,7 @@ _LIBRARIES = ("lib", "lib64", f"lib/{platform.machine()}-linux-gnu", "share")
 
 
 def check_prefix(prefix: Prefix, recorder: Recorder) -> None:
-    """Check the packages of a prefix, to which the packages of the build root belong."""
+    """Check the packages of a prefix, together with those of the build root."""
     place = _Place(prefix, is_alone=False)
     checked = check_packages(place, "which is in neither the prefix nor the build root")
     _tell(place, checked, checked.faults, prefix.facts, recorder)
@@ -36,10 +36,10 @@ def check_prefix(prefix: Prefix, recorder: Recorder) -> None:
 def check_tree(
     tree: str, lost: Collection[str], facts: Mapping[str, object], recorder: Recorder, *, is_whole: bool
 ) -> None:
-    """Check the packages of a development tree, which has all that they require itself.
+    """Check the packages of a development tree, which itself has everything that they require.
 
-    lost: paths of files that the tree had, and that another problem names. is_whole: no problem names a file, so that a
-    file that is named and not there never was. facts: the facts of the package that has the tree.
+    lost: paths of files that the tree had, and that another problem names. is_whole: no problem names a file, so if a
+    named file is missing, it was never there. facts: the facts of the package that has the tree.
     """
     place = _Place(Prefix(tree), is_alone=True)
     checked = check_packages(place, "which the tree lacks")
@@ -53,7 +53,7 @@ def check_tree(
 def _tell(
     place: _Place, checked: Checked, faults: Iterable[Fault], facts: Mapping[str, object], recorder: Recorder
 ) -> None:
-    """Tell the results of a check. faults: the faults of `checked` that are to be told."""
+    """Report the results of a check. faults: the faults of `checked` to report."""
     incomplete = {fault.path for fault in checked.faults if fault.is_of_files}
     for path, number in checked.counted.items():
         if path not in incomplete:
@@ -70,7 +70,7 @@ class _Place:
     """The texts of a prefix, by the paths that they will have."""
 
     def __init__(self, prefix: Prefix, *, is_alone: bool) -> None:
-        """Find the texts. is_alone: packages elsewhere do not count, as for a development tree."""
+        """Find the texts. is_alone: ignore packages elsewhere, as for a development tree."""
         self.prefix, self.is_alone = prefix, is_alone
         self.texts: Sequence[str] = tuple(prefix.installed(path) for path in prefix.files if self._is_text(path))
 
@@ -124,7 +124,7 @@ class _Place:
         return False
 
     def _is_text(self, path: str) -> bool:
-        """Return whether a path is a text that is read by no other path.
+        """Return whether a path is a text that is not read under another path.
 
         In a tree, links to other packages are texts.
         """

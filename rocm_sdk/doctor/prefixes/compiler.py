@@ -1,4 +1,4 @@
-"""The check whether the compiler of a prefix finds its headers and the device libraries there."""
+"""The check whether the compiler of a prefix finds its headers and the device libraries in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def clang_of(prefix: Prefix) -> str | None:
     """Return the path of the prefix's clang; None if it has none that can be started."""
     names = {os.path.relpath(path, prefix.root): path for path in prefix.files if "clang" in os.path.basename(path)}
     candidates = [*_OWN_CLANGS, *sorted(filter(_CLANG.fullmatch, names), key=lambda name: name.startswith("bin/"))]
-    paths = (os.path.join(prefix.root, name) for name in candidates)  # a directory of these may be a link
+    paths = (os.path.join(prefix.root, name) for name in candidates)  # a directory in these may be a link
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
@@ -97,7 +97,7 @@ def check_device_libraries(
 
 
 def _linked(prefix: Prefix, ended: Ended) -> tuple[list[str], list[str]]:
-    """Return the device libraries that clang says it would link: all paths, and the ones that are not in the prefix."""
+    """Return the device libraries that clang says it would link: all paths, and those that are not in the prefix."""
     linked = _LINKED.findall(ended.output)
     return linked, [path for path in linked if not prefix.has(os.path.realpath(path)) and not prefix.has(path)]
 

@@ -1,4 +1,4 @@
-"""The programs of a prefix: known ones are started. Others are not: nobody knows what they do."""
+"""The programs of a prefix. Only known ones are started: nobody knows what the others do."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def works(row: ToolRow, ended: Ended) -> bool:
 
 
 def missing_module(output: str) -> tuple[str, tuple[str, ...]] | None:
-    """Return the module that a script does not find, in words, and the ends of the paths of its file; None: none."""
+    """Return the module that a script does not find, in words, and the possible ends of its path; None: none."""
     match = _NO_MODULE.search(output)
     if match is None or match[1] is None:
         return (f"Perl module {match[2].replace('/', '::')}", (f"/{match[2]}.pm",)) if match is not None else None
@@ -101,7 +101,7 @@ def missing_module(output: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def is_for_another_machine(path: str, ended: Ended) -> bool:
-    """Return whether the kernel has refused a program of another machine: a prefix for another machine is no fault."""
+    """Return whether the kernel has refused a program for another machine: such a prefix is not a fault."""
     if ended.refusal is None or ended.refusal.errno != errno.ENOEXEC:
         return False
     own, other = _header("/proc/self/exe"), _header(path)

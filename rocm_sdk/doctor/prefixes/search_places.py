@@ -16,7 +16,7 @@ from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.shared_objects import SharedObject
 
-# Directories in which packages are built, and which no installed library has a reason to name.
+# Directories in which packages are built; no installed library has a reason to name them.
 _OF_BUILDS = ("/tmp", "/var/tmp", "/build", "/builddir")
 
 
@@ -25,7 +25,7 @@ class Entry(NamedTuple):
 
     text: str
     tag: str
-    directory: str | None  # that the linker would search, as it is now; None if that is not known, or there is none
+    directory: str | None  # the one that the linker would search now; None if it is not known, or there is none
     fault: str | None  # the reason why it is wrong
 
 
@@ -73,7 +73,7 @@ def _absolute(prefix: Prefix, text: str, tag: str, path: str) -> Entry:
         return Entry(text, tag, None, "it is below the staging directory, which will not exist there")
     here = prefix.here(path)
     if prefix.has(here) or os.path.isdir(here):
-        # A directory that others of the prefix fill is no fault of this library.
+        # If others fill a directory of the prefix, that is not this library's fault.
         is_there = "$" in text or os.path.isdir(here) or bool(prefix.destdir and os.path.isdir(path))
         return Entry(text, tag, here if is_there else None, None if is_there else "there is no such directory")
     if any(is_below(path, place) for place in (*_OF_BUILDS, os.path.realpath(tempfile.gettempdir()))):
@@ -84,7 +84,7 @@ def _absolute(prefix: Prefix, text: str, tag: str, path: str) -> Entry:
 
 
 def _mixed(prefix: Prefix, each: SharedObject, entry: Entry, names: dict[str, str]) -> str | None:
-    """Return a library that this one needs and the prefix has, and that the entry leads to in another ROCm.
+    """Return a library that this one needs, that the prefix has, and that the entry finds in another ROCm instead.
 
     The result is None if there is none.
     """

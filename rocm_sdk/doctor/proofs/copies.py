@@ -1,4 +1,4 @@
-"""The copy of an installation in which a fix is tried: an overlay over the same paths. The original does not change."""
+"""The copy of an installation in which a fix is tried: an overlay over the same paths. The original stays unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .overlay_process import Plan
 from .places import Places
 
 _PREFIX = "rocm-sdk-copy-"
-_SECONDS = 60.0  # that a fix and a test of the copy may take; with an installer more
+_SECONDS = 60.0  # for a fix and a test of the copy; more with an installer
 _SECONDS_OF_INSTALLER = 1800.0
 _KEEPER = "from rocm_sdk.doctor.proofs.overlay_process import main; main()"
 _OF_FIX = 125  # the exit status if the fix fails
@@ -58,7 +58,7 @@ class Overlay:
         if shell is None:
             raise RefusedError("there is no shell")
         test = question(self._wanted)
-        # The fix may say something; the comment at its end ends with the line.
+        # The fix may print something; a comment at its end ends with the line.
         script = f'{{ {fix or ":"}\n}} >&2 || exit {_OF_FIX}\nexec "$@"'
         directories = _outermost((*self._places.changed, *self._places.shims, *self._places.caches.values()))
         with scratch_directory(Path(self._places.scratch), _PREFIX) as scratch:
@@ -93,7 +93,7 @@ class Overlay:
             return Tested(frozenset(problems), sum(counts))
 
     def _variables(self, scratch: Path) -> dict[str, str]:
-        """Return variables that make installers end where there is no network, and writable caches, comgr's too."""
+        """Return variables for writable caches, comgr's too, and to make installers end if there is no network."""
         variables = {} if self._has_network else {"UV_OFFLINE": "1", "PIP_RETRIES": "0"}
         if os.environ.keys().isdisjoint({"AMD_COMGR_CACHE_DIR", "XDG_CACHE_HOME"}):  # otherwise they are tested
             variables["AMD_COMGR_CACHE_DIR"] = str(scratch / "comgr")
@@ -101,9 +101,9 @@ class Overlay:
 
 
 def _outermost(directories: Sequence[str]) -> tuple[str, ...]:
-    """Return the real paths that are there, without paths in another one.
+    """Return the real paths that exist, without those inside another one.
 
-    Raise RefusedError where one has mounts below.
+    Raise RefusedError if there are mounts below one.
     """
     places = sorted({os.path.realpath(each) for each in directories if os.path.isdir(each)})
     kept = [each for each in places if not any(each.startswith(f"{other}/") for other in places)]

@@ -1,9 +1,9 @@
 """The choice of the fixes that are tried, and the words about their results.
 
-A fix that begins with a deletion or a move is tried before it is shown. Where it does harm, a sentence is shown in its
-place, and also where a fix that only deletes could not be tried. A fix that moves a name aside, installs, and then
-deletes loses nothing where the installation fails: it is shown untried. `rocm-sdk test --prove` tries all fixes; none
-is shown that leaves fewer libraries than before.
+A fix that begins with a deletion or a move is tried before it is shown. If it does harm, or only deletes and could not
+be tried, a sentence is shown instead. A fix that moves a name aside, installs, and then deletes loses nothing if the
+installation fails: it is shown untried. `rocm-sdk test --prove` tries all fixes; one that leaves fewer libraries than
+before is never shown.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .copies import FailedError, Overlay, RefusedError, Tested
 from .places import Places, places_of
 
 _ROOM = 64 << 20  # bytes that may change where names are removed
-_OF_NAMES = ("rm ", "rmdir ", "mv ", "find ")  # programs that change names and no contents
+_OF_NAMES = ("rm ", "rmdir ", "mv ", "find ")  # programs that change names, but no contents
 _SUBJECTS = ("packages", "files", "libraries", "devel")  # they see what a lost name breaks
 # Programs of fixes that change files of the environment, or their own process, and nothing else.
 _OF_ENVIRONMENT = re.compile(
@@ -49,7 +49,7 @@ def with_tried_changes(installation: Installed, found: Sequence[Problem], option
 
 
 def _change_of(fix: str) -> tuple[str, bool]:
-    """Return the commands at the beginning of a fix that change names, as a line, and whether nothing follows.
+    """Return, as a line, the commands at the beginning of a fix that change names, and whether nothing follows.
 
     Raises RefusedError for a line that has more than plain commands.
     """
@@ -99,22 +99,22 @@ class _Changes:
         return self._overlay.tested(None)
 
     def _without_deletion(self, found: Problem, reason: str) -> Problem:
-        """Return the problem, with a fix that deletes nothing, or as it is with the result of the try."""
+        """Return the problem with a fix that deletes nothing, or unchanged with the result of the try."""
         site, known = self._installation.site, self._installation.known
         told = problem(found.code, found.path, site, known, **{**found.facts, "untried": reason})
         return told._replace(breaks=found.breaks, tried=one_line(reason) if told.fix == found.fix else None)
 
 
 def _without_command(found: Problem) -> Problem:
-    """Return a problem whose fix does harm, as a try shows, with its page as the fix.
+    """Return a problem whose fix, as a try shows, does harm; its page becomes the fix.
 
-    The page says what else there is to do.
+    The page says what else can be done.
     """
     return found._replace(fix=f"rocm-sdk explain {found.code}", is_command=True)
 
 
 def _harm(before: Tested, after: Tested) -> str | None:
-    """Return what is worse after a fix, or as it was; None if all is well."""
+    """Return what is worse after a fix, or has not changed; None if all is well."""
     if (loss := _loss(before, after)) is not None:
         return loss
     if worse := sorted(after.problems - before.problems):
@@ -123,7 +123,7 @@ def _harm(before: Tested, after: Tested) -> str | None:
 
 
 def _loss(before: Tested, after: Tested) -> str | None:
-    """Return words for the libraries that load no more; None if all load."""
+    """Return words for the libraries that no longer load; None if all load."""
     is_less = after.loaded < before.loaded
     return f"{after.loaded:,} libraries load instead of {before.loaded:,}" if is_less else None
 
@@ -141,7 +141,7 @@ def _loaded(before: Tested, after: Tested) -> str:
 
 
 class Proof:
-    """The tries of the fixes of problems, each in an overlay of its own."""
+    """The tries of the fixes of problems, each in its own overlay."""
 
     def __init__(self, installation: Installed, options: Options, *, has_network: bool) -> None:
         self._has_network = has_network
@@ -153,7 +153,7 @@ class Proof:
 
     @property
     def plan(self) -> str:
-        """The plan as a sentence, which is said before it begins."""
+        """The plan as a sentence, which is printed before the tries begin."""
         network = "the network" if self._has_network else "local wheels and the installer's cache"
         return (
             f"each fix is tried in a copy of {', '.join(self._places.changed)}, with {network}; "
@@ -161,7 +161,7 @@ class Proof:
         )
 
     def tried(self, found: Problem) -> Problem:
-        """Return the problem, with the result of trying its fix; as it is if there is no fix, or words."""
+        """Return the problem, with the result of trying its fix; unchanged if there is none, or only words."""
         if found.fix is None or not found.is_command:
             return found
         outcome, is_loss = self._outcome(found, found.fix)
@@ -200,10 +200,10 @@ class Proof:
     # ---- the original
 
     def difference(self, before: Mapping[str, tuple[int, ...]]) -> list[str]:
-        """Return the paths of the original that are not as in a survey that was made before."""
+        """Return the paths of the original that differ from an earlier survey."""
         now = self._places.survey()
         return sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
 
     def survey(self) -> dict[str, tuple[int, ...]]:
-        """Return the state of the original: for each name the facts that would tell that it was changed."""
+        """Return the state of the original: for each name the facts that would show a change."""
         return self._places.survey()

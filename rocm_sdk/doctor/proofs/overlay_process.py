@@ -1,10 +1,10 @@
-"""The process that runs a command where directories can be changed, and the change is gone with it.
+"""The process that runs a command that may change directories, and whose end takes the changes with it.
 
-Each directory has an overlay over the same path, in a mount namespace in which all else is read-only. Changes are
+Each directory has an overlay over the same path, in a mount namespace where everything else is read-only. Changes are
 written into a scratch directory: a tmpfs, or the directory itself for changes that may be large. The command and all
-that it starts end with this process, and that one with its parent. An ordinary user needs a user namespace for it.
+that it starts end with this process, and this process with its parent. An ordinary user needs a user namespace.
 
-Standard input has the plan as JSON. The process prints one line of JSON if this system refuses a step: {"refused":
+Standard input is the plan, as JSON. The process prints one line of JSON if this system refuses a step: {"refused":
 "..."}. Calls: mount_setattr(2); options of overlayfs: Documentation/filesystems/overlayfs.rst of Linux.
 """
 
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     parent: int  # the process that starts it
     scratch: str  # an empty directory of ours
     room: int | None  # bytes that a tmpfs has for what changes; None: the directory itself takes it
-    directories: tuple[str, ...]  # that the command may change
+    directories: tuple[str, ...]  # those that the command may change
     has_network: bool
     variables: dict[str, str]  # for the command, beside ours
     command: tuple[str, ...]
@@ -51,7 +51,7 @@ class _Attributes(ctypes.Structure):
 
 
 def main() -> NoReturn:
-    """Run the plan that standard input has. The exit status is the command's."""
+    """Run the plan on standard input. The exit status is the command's."""
     plan = Plan(**json.load(sys.stdin))
     try:
         status = _keep(plan)
@@ -67,7 +67,7 @@ def _keep(plan: Plan) -> int:
     if os.getppid() != plan.parent:
         return 1
     user, group = os.geteuid(), os.getegid()
-    if os.access(os.environ.get("TMPDIR", "/tmp"), os.W_OK):  # else a fix may be about it
+    if os.access(os.environ.get("TMPDIR", "/tmp"), os.W_OK):  # otherwise a fix may be about it
         os.environ["TMPDIR"] = f"{plan.scratch}/tmp"
     if user != 0:
         namespaces.become_root_of_namespace()
@@ -108,7 +108,7 @@ def _set_read_only(place: str, flags: int, *, is_set: bool) -> None:
 
 
 def _be_first(plan: Plan, life: int, user: int, group: int) -> NoReturn:
-    """Run as the first process of its namespace: start the command, as the user who has started us, and end with it."""
+    """Run as the first process of its namespace: start the command as the user who started us, and end with it."""
     status = 1
     try:
         namespaces.die_with_parent()

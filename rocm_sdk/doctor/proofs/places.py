@@ -22,12 +22,12 @@ class Places(NamedTuple):
     """The directories of one installation."""
 
     changed: tuple[str, ...]  # that an installer changes, and that are compared afterwards
-    shims: tuple[str, ...]  # that pyenv writes anew after an installation
+    shims: tuple[str, ...]  # those that pyenv rewrites after an installation
     caches: Mapping[str, str]  # of installers: those that are there
 
     @property
     def scratch(self) -> str:
-        """The directory that takes the copies."""
+        """The directory for the copies."""
         return scratch_place()
 
     @property
@@ -38,7 +38,7 @@ class Places(NamedTuple):
     def survey(self) -> dict[str, tuple[int, ...]]:
         """Return the state of each name below the changed directories: inode, mode, owner, size and times.
 
-        No one can set the time of the last change.
+        Nobody can set the time of the last change.
         """
         found: dict[str, tuple[int, ...]] = {}
         for top in self.changed:
@@ -64,7 +64,7 @@ def places_of(site: str) -> Places:
 
 
 def _shims() -> tuple[str, ...]:
-    """Return the directory of pyenv's shims, where commands are taken from it."""
+    """Return the directory of pyenv's shims, if commands come from there."""
     root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
     return tuple(each for each in search_path() if each == os.path.join(root, "shims") and os.path.isdir(each))
 

@@ -19,9 +19,9 @@ _MOST = 10_000  # names that are tried
 def complete_file(path: str, *, replaces: bool = True) -> Iterator[BinaryIO]:
     """Yield a new file, which becomes `path` at the end of the block; nothing is left of a block that fails.
 
-    A pipe, a terminal, a device or a link to one is written to directly. Raises OSError. replaces: a file or link of
-    that name; otherwise the new one gets a number before its ending if the name is taken. A file that a link leads to
-    stays as it is.
+    A pipe, a terminal, a device or a link to one is written to directly. Raises OSError. replaces: replace a file or
+    link of that name; otherwise, if the name is taken, the new one gets a number before its ending. A file that a link
+    leads to stays as it is.
     """
     stream = _standard_stream(path)
     if stream is not None or _is_special(path):
@@ -30,7 +30,7 @@ def complete_file(path: str, *, replaces: bool = True) -> Iterator[BinaryIO]:
         return
     directory, name = os.path.split(os.path.abspath(path))
     place = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    partial = f".rocm-sdk-{secrets.token_hex(8)}.partial"  # nobody can make a link of that name before
+    partial = f".rocm-sdk-{secrets.token_hex(8)}.partial"  # nobody can make a link of that name first
     try:
         with open(os.open(partial, _FLAGS, 0o666, dir_fd=place), "wb") as file:
             yield file
@@ -51,7 +51,7 @@ def _take_free_name(partial: str, name: str, place: int) -> None:
     for number in range(_MOST):
         wanted = f"{base}.{number}{ending}" if number else name
         with contextlib.suppress(FileExistsError):
-            # The name is ours before the file has it: not every file system of a cluster has links.
+            # We reserve the name before the file gets it: not every file system of a cluster has links.
             os.close(os.open(wanted, _FLAGS, 0o666, dir_fd=place))
             os.replace(partial, wanted, src_dir_fd=place, dst_dir_fd=place)
             return
@@ -59,7 +59,7 @@ def _take_free_name(partial: str, name: str, place: int) -> None:
 
 
 def _standard_stream(path: str) -> int | None:
-    """Return the stream of this process that the path leads to, as /dev/stdout does; None if it leads to none.
+    """Return the stream of this process that the path leads to, such as /dev/stdout; None if it leads to none.
 
     The stream may be a file.
     """
@@ -72,7 +72,7 @@ def _standard_stream(path: str) -> int | None:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether a path is, or leads to, something else than a file or nothing; /dev/fd/3 is a descriptor."""
+    """Return whether a path is, or leads to, something other than a file or nothing; /dev/fd/3 is a descriptor."""
     try:
         return os.path.realpath(os.path.dirname(path)).startswith("/proc/") or not stat.S_ISREG(os.stat(path).st_mode)
     except FileNotFoundError:

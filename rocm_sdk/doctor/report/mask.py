@@ -1,4 +1,4 @@
-"""The parts that a report leaves out: names of users and hosts, and variables that have nothing to do with the SDK."""
+"""What a report leaves out: names of users and hosts, and variables that have nothing to do with the SDK."""
 
 from __future__ import annotations
 

@@ -11,16 +11,16 @@ from rocm_sdk.installed.view import Installed
 from rocm_sdk.problems import Problem, SaidFixes
 from rocm_sdk.terminal.style import wrapped, wrapped_fix
 
-_SHOWN = 6  # names that a problem breaks
+_SHOWN = 6  # names of what a problem breaks
 _CHECK = "check "
-_LABEL = 9  # columns of a label, `cause` say
-_INDENT = " " * (2 + _LABEL)  # of what goes on below
+_LABEL = 9  # columns of a label, such as `cause`
+_INDENT = " " * (2 + _LABEL)  # of continuation lines
 
 Paint = Callable[[str], str]
 
 
 class Paints(NamedTuple):
-    """The functions that paint parts of the report; they leave them as they are, by default."""
+    """The functions that paint parts of the report; by default, they change nothing."""
 
     error: Paint = str
     warning: Paint = str
@@ -93,7 +93,7 @@ def problems(
 def texts(
     found: Sequence[Problem], *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
 ) -> Iterator[str]:
-    """Yield each problem alone; a fix that several have is said once."""
+    """Yield only the problems; a fix that several have is printed once."""
     said = SaidFixes()
     for each in found:
         if verbose or each.severity != "note":
@@ -119,7 +119,7 @@ def problem_text(
 ) -> str:
     """Return a problem as text: its title, its cause if that is about this case, what it breaks, its fix.
 
-    `said` are the fixes that a report has said already.
+    `said` are the fixes that a report has printed already.
     """
     paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
     lines = list(wrapped(found.title, width, " " * 2, f"{found.code}  "))

@@ -116,7 +116,7 @@ def _is_compiled(target: str, ended: Ended) -> bool:
 
 
 def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Check whether hiprtc compiles: a library of its own, or a part of HIP, as in ROCm 5.
+    """Check whether hiprtc, a separate library or, as in ROCm 5, part of HIP, compiles.
 
     paths: the paths of preloaded libraries.
     """

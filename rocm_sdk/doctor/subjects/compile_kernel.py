@@ -1,6 +1,6 @@
-"""The compilation of a kernel at run time, as programs do with hiprtc, in a process of its own; no GPU is needed.
+"""The compilation of a kernel at run time, as programs do with hiprtc, in a separate process; no GPU is needed.
 
-hiprtc opens amd_comgr and its built-in headers by their bare names, so this shows that they are found too.
+hiprtc opens amd_comgr and its built-in headers by their bare names, so this shows that they are found, too.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _HIP_HEADER = "include/hip/hip_runtime.h"
 _LLVM = "lib/llvm/bin"
 _PARTS_OF_COMPILER = ("clang", "lld", "clang-offload-bundler")
 _MOST_DRIVERS = 4  # of the system that are tried
-_NO_BITCODE = "cannot find ROCm device library"  # clang, of bitcode that is not where the flags say
+_NO_BITCODE = "cannot find ROCm device library"  # clang's words if bitcode is not where the flags say
 # The words of a compiler about a missing header.
 _MISSING_HEADER = re.compile(r"error: '([\w./+-]+)' file not found|error: ([\w./+-]+): No such file")
 _SELECTED_GCC = re.compile(r"^Selected GCC installation: (\S+)$", re.MULTILINE)
@@ -85,7 +85,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> list[Problem]:
     """Report the differences in the tree itself, and return them.
 
-    If there are any, the tree's fix makes its links too.
+    If there are any, the tree's fix also makes its links.
     """
     try:
         differences = verify_tree(tree, installation)
@@ -104,7 +104,7 @@ def _check_tree(installation: Installed, tree: str, recorder: Recorder) -> list[
 
 
 def _check_texts(installation: Installed, tree: str, paths: list[str], recorder: Recorder) -> None:
-    """Check that files are texts with commands of CMake."""
+    """Check that files are texts with CMake commands."""
     left = TEXT_LIMIT
     for path in paths:
         try:
@@ -188,7 +188,7 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
         if _NO_BITCODE in error:
             recorder.skip(f"the clang of this system: the SDK lacks device libraries for {target} ({error})")
             return
-        # A compiler that says where the program is wrong has started; one that does not load is no answer.
+        # A compiler that says where the program is wrong has started; one that does not load says nothing.
         if refused is None or (not refused[2] and _is_of_compiler(ended)):
             refused = driver, error, _is_of_compiler(ended)
     if refused is not None:
@@ -212,9 +212,9 @@ def _header_of_system(error: str) -> str | None:
 
 
 def _gcc_without_headers(compiler: str, header: str | None, options: Options) -> dict[str, str]:
-    """Return the facts about the GCC that a clang takes, if its C++ headers, which it lacks, are not installed.
+    """Return the facts about the GCC that a clang uses, if that GCC's C++ headers are not installed.
 
-    The compiler itself says which GCC it takes: the newest that has a directory.
+    The compiler itself says which GCC it uses: the newest that has a directory.
     """
     found = _SELECTED_GCC.search(run_program([compiler, "-v"], options.seconds).output) if header else None
     if found is None or os.path.isdir(_headers_of(found[1])):
@@ -237,8 +237,8 @@ def _compiled(command: list[str], way: Way) -> Ended:
         source = os.path.join(scratch, "probe.hip")
         with open(source, "w", encoding="utf-8") as file:
             file.write(_PROGRAM)
-        object_file = os.path.join(scratch, "probe.o")  # its making needs the linker and the bundler too
-        own = {"TMPDIR": scratch, **(way.variables or {})}  # files that a compiler leaves behind go, too
+        object_file = os.path.join(scratch, "probe.o")  # making it needs the linker and the bundler, too
+        own = {"TMPDIR": scratch, **(way.variables or {})}  # so files that a compiler leaves behind go, too
         return run_so([*command, "-c", source, "-o", object_file], way._replace(variables=own))
 
 

@@ -21,7 +21,7 @@ from rocm_sdk.installed.catalog import linker_name
 from rocm_sdk.installed.inherited import inherited
 from rocm_sdk.installed.view import Installed, refused_root
 
-# Variable -> the thing that it changes.
+# Variable -> what it changes.
 _REPORTED = {
     "PYTHONPATH": "where Python looks for modules, the SDK included",
     "PYTHONHOME": "where Python finds its own files",
@@ -68,7 +68,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
 
 
 def _check_foreign_directories(installation: Installed, recorder: Recorder) -> None:
-    """Report directories outside the SDK with ROCm libraries, each once, with all variables that name it."""
+    """Report directories with ROCm libraries outside the SDK, each once, with all variables that name it."""
     found: dict[str, tuple[dict[str, None], str]] = {}
     for path, variable, library in _foreign_directories(installation):
         found.setdefault(os.path.realpath(path), ({}, library))[0][variable] = None
@@ -82,7 +82,7 @@ def _check_foreign_directories(installation: Installed, recorder: Recorder) -> N
 
 
 def _check_home(installation: Installed, recorder: Recorder) -> None:
-    """Report that builds of torch's extensions take the root of the environment for ROCm, where no headers are.
+    """Report that builds of torch's extensions take the environment's root, which has no headers, for ROCm.
 
     Without the variables, torch (2.11) takes the directory above that of the `hipcc` in PATH, a script of the
     environment.
@@ -124,7 +124,7 @@ def _check_inherited(installation: Installed, recorder: Recorder) -> None:
 
 
 def _removal_of(directory: str, variables: Collection[str]) -> str:
-    """Return the line of a shell after which none of the variables names a directory; other entries of a list stay."""
+    """Return the shell line after which no variable names a directory; other entries of a list stay."""
     homes = [name for name in variables if name != _LIBRARY_PATH]
     lines = [f"unset {' '.join(homes)}"] if homes else []
     if _LIBRARY_PATH in variables:
@@ -133,7 +133,7 @@ def _removal_of(directory: str, variables: Collection[str]) -> str:
 
 
 def _has(entry: str, directory: str) -> bool:
-    """Return whether a directory is an entry, or lib in it."""
+    """Return whether an entry is a directory, or its lib."""
     return directory in {os.path.realpath(entry), os.path.realpath(os.path.join(entry, "lib"))}
 
 
@@ -174,7 +174,7 @@ def _check_gpu_variables(installation: Installed, recorder: Recorder) -> None:
 
 
 def _tell_what_hides(gpus: tuple[_native.Gpu, ...], hidden_by: tuple[str | None, ...], recorder: Recorder) -> None:
-    """Name the variable that hides the last of the GPUs; nothing if no variable does it."""
+    """Name the variable that hides the last of the GPUs; nothing if no variable does."""
     for variable in reversed(_VISIBILITY):
         if variable in hidden_by:
             recorder.bad("W-ENV-005", detail=gpus[hidden_by.index(variable)].why_not, variable=variable)

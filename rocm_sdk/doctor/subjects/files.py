@@ -24,7 +24,7 @@ _ARCHIVES = frozenset(f"{layout.MODULE}/{name}" for name in layout.ARCHIVES)
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Check each file of each distribution; with `deep` its content too."""
+    """Check each file of each distribution; with `deep`, its content, too."""
     is_extracted = layout.tree_state(installation.site) in {layout.EXTRACTED, layout.LOST}  # `devel` reports a lost one
     with options.progress("reading files", sum(len(each.files) for each in installation.distributions)) as step:
         for distribution in installation.distributions:
@@ -106,7 +106,7 @@ def _is_page_list(name: str) -> bool:
 
 
 def _says_another_version(installation: Installed, distribution: Distribution, file: RecordedFile) -> bool:
-    """Return whether a file has a package's facts, and they differ from the facts of its metadata."""
+    """Return whether a file has a package's facts, and they differ from those in its metadata."""
     module, _, name = file.path.rpartition("/")
     said = installation.said_by(module).get("version") if name == _FACTS else None
     return said is not None and said != distribution.version

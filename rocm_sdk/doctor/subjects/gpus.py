@@ -1,4 +1,4 @@
-"""The subject `gpus`: obstacles to the use of the GPUs, and the counts of GPUs of HIP and of the kernel."""
+"""The subject `gpus`: what keeps GPUs from being used, and how many GPUs HIP and the kernel count."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 def _with_node(found: Problem) -> Problem:
     """Return a problem of one GPU as one that breaks that GPU.
 
-    The report makes one problem of several GPUs' equal ones.
+    The report merges the equal problems of several GPUs.
     """
     node = found.facts.get("node")
     return found if node is None else found._replace(breaks=(f"the GPU of node {node}",))
@@ -114,7 +114,7 @@ def _check_packages(installation: Installed, gpus: tuple[_native.Gpu, ...], reco
 
 
 def _counts(ended: Ended) -> tuple[int, int, str] | None:
-    """Return the counts of GPUs of the kernel and of HIP, and the results of HIP's functions.
+    """Return how many GPUs the kernel and HIP count, and the results of HIP's functions.
 
     The result is None without an answer.
     """
@@ -158,7 +158,7 @@ def _compare_with_hip(installation: Installed, wanted: int, recorder: Recorder, 
 
 
 def _refused(wanted: int) -> tuple[Problem, ...]:
-    """Return what is to say of devices that do not open, which explains that HIP counts fewer than `wanted` GPUs."""
+    """Return the problems of devices that do not open, which explain why HIP counts fewer than `wanted` GPUs."""
     gpus, found = survey_opened()
     fewer = sum(gpu.usable for gpu in gpus) < wanted
     return tuple(_with_node(each) for each in found if fewer and each.code.startswith(("W-GPU-01", "N-GPU-037")))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
-    """Check the files, and load the sound ones, each in a process of its own."""
+    """Check the files, and load the sound ones, each in a separate process."""
     objects = installation.shared_objects
     if not installation.is_current and objects and all(_is_foreign(each) for each in objects):
         recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
@@ -71,7 +71,7 @@ def owed(installation: Installed) -> str | None:
 
 
 def _check_file(installation: Installed, each: SharedObject, recorder: Recorder) -> bool:
-    """Return whether a library can be loaded as far as its file says."""
+    """Return whether a library can be loaded, judging by its file."""
     facts = installation.owner_of(each.path) | {"library": each.name}
     if (fault := _fault_of(each)) is not None or each.facts is None:
         recorder.bad(_code_of(each), each.path, library_name(each.path), detail=fault, **facts)
@@ -97,7 +97,7 @@ def _check_file(installation: Installed, each: SharedObject, recorder: Recorder)
 
 
 def _renaming(installation: Installed, path: str, wanted: str) -> str | None:
-    """Return the command that gives a file of no package the name that a package lists; None if it is another case."""
+    """Return the command that renames a file of no package to what a package lists; None if it is another case."""
     listed = [os.path.relpath(each, installation.site) in installation.owners for each in (path, wanted)]
     return f"mv {quoted_for_shell(path)} {quoted_for_shell(wanted)}" if listed == [False, True] else None
 
@@ -139,7 +139,7 @@ def _check_names(installation: Installed, objects: Sequence[SharedObject], recor
         by_soname.setdefault(soname, []).append(each)
         beside = os.path.join(os.path.dirname(each.path), soname)
         is_unlinked = installation.prefix is not None and linker_name(soname) == linker_name(each.name)
-        if soname != each.name and not os.path.exists(beside) and not is_unlinked:  # else the subject `prefix` says it
+        if soname != each.name and not os.path.exists(beside) and not is_unlinked:  # else `prefix` reports it
             facts = installation.owner_of(each.path)
             repair = _renaming(installation, each.path, beside)
             recorder.say("W-LIB-010", each.path, library=each.name, soname=soname, repair=repair, **facts)
@@ -152,7 +152,7 @@ def _check_names(installation: Installed, objects: Sequence[SharedObject], recor
 
 
 def _is_name_to_preload(first: SharedObject, other: SharedObject) -> bool:
-    """Return whether a library is a copy without version beside a profiler's library.
+    """Return whether a library is a copy without a version beside a profiler's library.
 
     Wheels have no links, and users preload the copy.
     """
@@ -181,7 +181,7 @@ def _load(
 ) -> None:
     failures = LoadFailures(installation, objects, options)
     paths, results, again = [each.path for each in loadable], [], list[str]()
-    if installation.prefix is not None:  # its search paths are checked by themselves
+    if installation.prefix is not None:  # its search paths are checked separately
         paths, again = [], paths
     with options.progress("loading libraries", len(loadable)) as step:
         for result in load_all(paths, options.seconds, options.parallel):

@@ -2,7 +2,7 @@
 
 import re
 
-# Libraries that are not made to be loaded alone, and why. Patterns of file names.
+# Libraries that are not meant to be loaded alone, and why. Patterns of file names.
 NOT_LOADED_ALONE = {
     r"libclang_rt\..*\.so": "a sanitizer's run-time library: it must be the first in its process",
     r"lib(omp|hip|asan|lsan)?[a-z]*_?asan.*\.so.*": "built for AddressSanitizer, which must be first in the process",

@@ -1,4 +1,4 @@
-"""The reasons why libraries cannot be loaded: the want of an RPATH, or the problem behind the failure."""
+"""The reasons why libraries cannot be loaded: a missing RPATH, or the problem behind the failure."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LoadFailures:
         return not any(each.searches_in_other_packages(site) for each in of_packages)
 
     def problem_of(self, result: LoadResult) -> Problem:
-        """Return the problem behind a refusal, in the words of the exception that it would be."""
+        """Return the problem behind a refusal, in the words of the exception that would be raised."""
         site = self._installation.site
         fallback = self._installation.fallback
         match = _MISSING.search(result.dlerror_text)

@@ -19,7 +19,7 @@ _VENDORS = "/etc/OpenCL/vendors"
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Check whether the loader finds the driver.
 
-    Nothing is checked without a driver in the SDK, or a loader in the system.
+    Nothing is checked if the SDK has no driver, or the system no loader.
     """
     if _DRIVER not in installation.linker_names:
         return
@@ -35,7 +35,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def _fault_of(directory: str, seconds: int) -> str | None:
-    """Return what is there in place of AMD's driver; None if the driver is there."""
+    """Return what is there instead of AMD's driver; None if the driver is there."""
     try:
         drivers = [driver for driver in _drivers(directory) if _DRIVER in os.path.basename(driver)]
     except OSError as error:

@@ -38,11 +38,11 @@ from rocm_sdk.installed.distributions import (
 from rocm_sdk.installed.record import read_record
 from rocm_sdk.installed.view import Installed, refused_root
 
-# The facts that the modules of one build's packages have alike -> their names in `_dist_info.py`.
+# The facts that are the same in all packages of one build -> their names in `_dist_info.py`.
 _BUILD_FACTS = {"nonce": "PY_PACKAGE_SUFFIX_NONCE", "default_family": "DEFAULT_TARGET_FAMILY"}
 _NOTE_LIMIT = 1 << 20  # bytes
 
-# pip renames a directory before it removes it: such characters replace the first letters.
+# pip renames a directory before it removes it: these characters replace the first letters.
 _HALF_REMOVED = re.compile(r"[-~=%]+.*(ocm[-_](?:sdk|profiler).*)")
 _OF_FIX = re.compile(r"\.new\.\w{6}(\.read)?", re.ASCII)  # as the fix for a --target directory names them
 
@@ -96,7 +96,7 @@ def _check_current(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool:
-    """Return whether there is an SDK that no Python installer knows, as in a prefix of Nix or a copied directory."""
+    """Return whether there is an SDK that no Python installer knows, as in a Nix prefix or a copied directory."""
     core = installation.core_directory
     if installation.distributions or not os.path.isdir(core) or not installation.shared_objects:
         return False
@@ -110,7 +110,7 @@ def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool
 
 def _check_frameworks(installation: Installed, recorder: Recorder) -> None:
     for found in framework_problems(installation):
-        if not found.facts.get("source", "").startswith("LD_LIBRARY_PATH"):  # the subject `environment` says it
+        if not found.facts.get("source", "").startswith("LD_LIBRARY_PATH"):  # the subject `environment` reports it
             recorder.add(found)
 
 
@@ -145,7 +145,7 @@ def _check_metadata(installation: Installed, recorder: Recorder) -> None:
     for each in installation.distributions:
         if each.fault is not None:
             is_no_text = each.has_metadata and each.fault.startswith("RECORD") and os.path.exists(each.record)
-            blocking = each.record if is_no_text else each.directory  # an installer ends at either
+            blocking = each.record if is_no_text else each.directory  # an installer fails at either
             is_blocked = is_no_text or not os.path.isdir(each.directory)
             ways = put_aside(blocking) if is_blocked else {}
             recorder.bad("E-PKG-013", each.directory, detail=each.fault, **ways, **each.facts)
@@ -165,7 +165,7 @@ def _check_versions(installation: Installed, core: Distribution, recorder: Recor
 
 
 def _check_consistency(installation: Installed, recorder: Recorder) -> None:
-    """Check that the packages are of one build: their facts are the same, and the directories that follow exist."""
+    """Check that the packages are of one build: they have the same facts, and the directories that these imply."""
     if not os.path.exists(os.path.join(installation.site, "rocm_sdk_core", "_dist_info.py")):
         return  # the subject `files` reports it
     core = installation.said_by("rocm_sdk_core")
@@ -191,7 +191,7 @@ def _check_consistency(installation: Installed, recorder: Recorder) -> None:
 def _check_builds(installation: Installed, recorder: Recorder) -> None:
     """Report packages beside the SDK whose metadata say that they are built for CUDA, or without GPUs.
 
-    `rocm-sdk check` asks the libraries of the others, too. A torch without GPUs is sound, and its companions are so
+    `rocm-sdk check` looks at the libraries of the others, too. A torch without GPUs is sound, and so are its companions
     beside it.
     """
     claims = {}
@@ -217,7 +217,7 @@ def _check_archives(installation: Installed, recorder: Recorder) -> None:
     try:
         lost = lost_archives(installation)
     except RocmSdkError:
-        return  # core's facts cannot be read, which is reported
+        return  # that core's facts cannot be read is reported elsewhere
     for each in lost:
         recorder.add(each)
 
@@ -244,7 +244,7 @@ def _check_profiler(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_twins(installation: Installed, recorder: Recorder) -> None:
-    """Report metadata of a package beside other metadata of it, which the files fit."""
+    """Report metadata of a package beside other metadata of the same package, which match the files."""
     for each in installation.twins:
         right = installation.distribution(each.name)
         if right is not None:
@@ -280,7 +280,7 @@ def _removal_of(installation: Installed, paths: list[str]) -> str:
     for path in paths:
         count = len(own)
         for file in (os.path.join(root, name) for root, _, names in walk(path) for name in names):
-            with suppress(OSError):  # an installer removes it at this moment
+            with suppress(OSError):  # an installer is just removing it
                 size = sizes.get(_tail_of(os.path.relpath(file, installation.site)), -1)
                 if size not in {None, os.lstat(file).st_size} and not file.endswith(".pyc"):
                     own.append(os.path.relpath(file, path))
@@ -295,12 +295,12 @@ def _removal_of(installation: Installed, paths: list[str]) -> str:
 
 
 def _tail_of(name: str) -> tuple[int, str]:
-    """Return what pip leaves of a name when it replaces the first letters of its first directory: length and end."""
+    """Return what pip keeps of a name when it replaces the first letters of its first directory: length and end."""
     return name.find("/"), name[name.find("ocm") :]
 
 
 def _distribution_of(name: str) -> str:
-    """Return the distribution that a directory of its name belongs to."""
+    """Return the distribution that a directory belongs to, by its name."""
     return name_of_directory(name) if name.endswith(".dist-info") else normalised(name)
 
 
@@ -314,7 +314,7 @@ def _is_whole(installation: Installed, name: str) -> bool:
 
 
 def _facts_of_lost(installation: Installed, name: str, own: str | None) -> dict[str, object]:
-    """Return facts about a package that is not installed in full: the release is the others', else its own."""
+    """Return facts about a partly installed package: its release is that of the others, else its own."""
     others = (each.version for each in installation.distributions if each.has_sdk_files and each.name != name)
     version = next(others, own)
     return {"distribution": name, "version": version, "requirement": f"{name}=={version}" if version else name}
@@ -324,7 +324,7 @@ def _check_leftovers(installation: Installed, recorder: Recorder) -> None:
     """Report directories that no RECORD has. Libraries in them may be in use: they are not removed."""
     for path in installation.platform_directories:
         name = os.path.basename(path)
-        is_tree = name.startswith("_rocm_sdk_devel")  # whose files an extraction has written
+        is_tree = name.startswith("_rocm_sdk_devel")  # an extraction has written its files
         if _owned_below(installation, path) or (is_tree and installation.distribution("rocm-sdk-devel") is not None):
             continue
         if any(each.path.startswith(f"{path}/") for each in installation.shared_objects):
@@ -382,7 +382,7 @@ def _check_search_path(installation: Installed, recorder: Recorder) -> None:
 
 
 def _lacking(installation: Installed, others: Iterable[Distribution]) -> Distribution | None:
-    """Return a package beside the used SDK that has no directory of its name; None if each has all."""
+    """Return a package beside the SDK in use whose directory is missing; None if there is none."""
     for other in others:
         directories = {file.path.partition("/")[0] for file in other.files if file.path.startswith("_rocm")}
         if other.has_sdk_files and directories and directories.isdisjoint(installation.names):
@@ -391,7 +391,7 @@ def _lacking(installation: Installed, others: Iterable[Distribution]) -> Distrib
 
 
 def _removal_from_path(directory: str) -> str | None:
-    """Return the command that takes a directory out of PYTHONPATH; None if that does not name it."""
+    """Return the command that removes a directory from PYTHONPATH; None if it is not in there."""
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if not any(entry and os.path.realpath(entry) == os.path.realpath(directory) for entry in entries):
         return None
@@ -431,7 +431,7 @@ def _check_family(installation: Installed, recorder: Recorder) -> None:
 
 
 def _check_choice(installation: Installed, recorder: Recorder, family: str) -> None:
-    """Check the selector's choice at its installation, if only its choice of device packages is installed."""
+    """Check what the selector chose when it was installed, if only those device packages are installed."""
     prefix = "rocm-sdk-device-"
     devices = {each.name for each in installation.distributions if each.name.startswith(prefix)}
     chosen = next((_choice_of(each) for each in installation.distributions if each.name == "rocm"), None)
@@ -447,7 +447,7 @@ def _check_choice(installation: Installed, recorder: Recorder, family: str) -> N
 
 
 def _choice_of(selector: Distribution) -> str | None:
-    """Return the family that was chosen from the machine, and not by ROCM_SDK_TARGET_FAMILY.
+    """Return the family that was chosen by the machine's GPUs, not by ROCM_SDK_TARGET_FAMILY.
 
     The result is None if nothing says so.
     """

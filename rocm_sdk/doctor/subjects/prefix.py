@@ -1,4 +1,4 @@
-"""The subject `prefix`: a prefix that is to be packaged has right links, search paths, versions and texts."""
+"""The subject `prefix`: a prefix that is to be packaged has correct links, search paths, versions and texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.prefix_versions import RELEASE, Said, agree, versions
 from rocm_sdk.installed.view import Installed
 
-# The signs that a directory is a prefix, by the beginning of a path in it or its end.
+# What shows that a directory is a prefix: the beginning or the end of a path in it.
 _PLACES = ("include/", "bin/", "lib/llvm/", "amdgcn/", "share/")
 _ENDINGS = (".cmake", ".bc", ".pc")
 # The names of directories of headers, and of CMake packages.
@@ -98,7 +98,7 @@ def check_texts(prefix: Prefix, recorder: Recorder) -> None:
             recorder.bad("E-FILE-007", path, detail=error.strerror)
             continue
         if content.startswith(b"\x7fELF"):
-            continue  # the parts for a debugger may name the build
+            continue  # debug information may name the build directory
         position = content.find(wanted)
         if position < 0:
             recorder.good(f"{os.path.relpath(path, prefix.root)} names no directory of the build")
@@ -108,7 +108,7 @@ def check_texts(prefix: Prefix, recorder: Recorder) -> None:
 
 
 def check_versions(prefix: Prefix, recorder: Recorder) -> None:
-    """Compare the versions of one thing, as far as both say it: 5.2.21153 fits 5.2."""
+    """Compare the versions that files state, up to the shorter one: 5.2.21153 fits 5.2."""
     by_subject: dict[str, list[Said]] = {}
     for said in versions(prefix):
         by_subject.setdefault(said.about, []).append(said)

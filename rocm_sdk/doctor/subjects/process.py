@@ -1,4 +1,4 @@
-"""A running process: the ROCm libraries in it, duplicates, their sources, and why they were loaded."""
+"""A running process: the ROCm libraries in it, duplicates, where they come from, and why they were loaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rocm_sdk.installed.shared_objects import OF_SYSTEMS
 from rocm_sdk.installed.view import Installed, current
 from rocm_sdk.problems import Problem, problem
 
-# Libraries of which a process must have only one copy, of whatever version.
+# Libraries of which a process may have only one copy, whatever the version.
 _SINGLE = re.compile(
     r"lib(amdhip64|hsa-runtime64|amd_comgr|LLVM|amd_smi|rocm_smi64|rocprofiler-sdk|hiprtc)(?:-\d\w*)?\.so(?:\.\w+)*"
 )
@@ -47,7 +47,7 @@ class MappedFile(NamedTuple):
 
 
 def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrary], list[Problem]]:
-    """Return the ROCm libraries in a process, and its problems. A process that cannot be read is a problem too."""
+    """Return the ROCm libraries in a process, and its problems. A process that cannot be read is also a problem."""
     try:
         process = Process(installation, pid)
     except OSError as error:
@@ -89,7 +89,7 @@ class Process:
 
     @cached_property
     def libraries(self) -> list[LoadedLibrary]:
-        """The ROCm libraries: first the ones that this interpreter opened, in its order, then the others by path."""
+        """The ROCm libraries: first those that this interpreter opened, in its order, then the others by path."""
         opened = _native.preloaded_libraries() if self.is_own else ()
         known = {os.path.realpath(each.location.path) for each in opened if each.location.path is not None}
         catalog = {linker_name(pattern) for _, _, pattern, _, directory, *_ in _native.catalog() if directory == "lib"}
@@ -105,7 +105,7 @@ class Process:
         return path is not None and self.installation.has(os.path.realpath(path))
 
     def has_made_global(self, shortname: str) -> bool:
-        """Return whether it is the loader that would have made a library of the SDK global here, and still would."""
+        """Return whether it must have been the loader that made a library of the SDK global, as it still would."""
         wishes = re.split(r"[,; ]+", self.variables.get("ROCM_SDK_ISOLATE", ""))
         has_loader = any(_EXTENSION.search(each.path) for each in self.mapped)
         return has_loader and shortname not in wishes and _becomes_global(shortname)
@@ -117,7 +117,7 @@ class Process:
     def is_llvm_of_others(self, path: str) -> bool:
         """Return whether a file is the LLVM of a library from outside, such as a graphics driver or a second comgr.
 
-        Distributions have LLVM, too: such a library is no other ROCm. An LLVM that a library of the SDK gets is one.
+        Distributions have LLVM, too: such a library is not another ROCm. One that a library of the SDK gets is.
         """
         name = os.path.basename(path)
         return _OF_LLVM.match(name) is not None and name in self._needs[False] and name not in self._needs[True]
@@ -194,9 +194,9 @@ def _needed_by(path: str) -> tuple[str, ...]:
 
 
 def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
-    """Return the ROCm libraries that are in a process (by default this one), whatever brought them in.
+    """Return the ROCm libraries that are in a process (by default this one), whatever loaded them.
 
-    The order is: first the libraries that this interpreter opened, in the order of opening, then the others by path.
+    The order is: first those that this interpreter opened, in the order of opening, then the others by path.
     For a library from outside the SDK, `package` is None, and `found_via` says what brought it in. Raises OSError if
     the process cannot be read.
     """
@@ -237,13 +237,13 @@ def _mapped_files(pid: int) -> Iterator[MappedFile]:
             if len(fields) == 6 and fields[5].startswith("/") and (fields[3], fields[4], fields[5]) not in seen:
                 seen.add((fields[3], fields[4], fields[5]))
                 named = fields[5].removesuffix(_DELETED)
-                path = named.replace(r"\012", "\n")  # the kernel escapes a line break in a name so, and nothing else
+                path = named.replace(r"\012", "\n")  # the kernel escapes only line breaks in a name
                 is_deleted = named != fields[5] and not _has_inode(path, fields[4])
                 yield MappedFile(path, (fields[3], fields[4]), is_deleted)
 
 
 def _has_inode(path: str, number: str) -> bool:
-    """Return whether the file is there: the client of a file server may have dropped its name, and read it again."""
+    """Return whether the file is there: a file server's client may have dropped its name and read it again."""
     try:
         return str(os.stat(path).st_ino) == number
     except OSError:
@@ -302,7 +302,7 @@ def _symbol_versions(path: str) -> set[bytes]:
 def _advice(process: Process, *origins: Origin) -> dict[str, str | None]:
     """Return facts for the fix.
 
-    Who keeps profiling uses the profiler of this SDK; else a variable is to be left out.
+    Those who go on profiling use this SDK's profiler; the others leave out a variable.
     """
     texts = (each.text for each in origins)
     variable = next((text for text in texts if text.startswith("LD_")), "what loads it")
@@ -323,7 +323,7 @@ def _refused_by_triton(process: Process) -> Iterator[Problem]:
 def _foreign(process: Process, told: set[str]) -> Iterator[Problem]:
     """Yield a problem for each ROCm library from outside the SDK, in a process that also has the SDK's.
 
-    told: the files of which something else is said.
+    told: the files that are already reported for another reason.
     """
     outside = [each for each in process.libraries if not process.has_of_sdk(each)]
     if len(outside) == len(process.libraries):
@@ -343,7 +343,7 @@ def _deleted(process: Process) -> Iterator[Problem]:
 
 
 def _misled(process: Process, pid: int) -> Iterator[Problem]:
-    """Yield a problem for each ROCm library whose functions another file answers, or that answers others' functions."""
+    """Yield a problem for each ROCm library whose calls go to another file, or that gets the calls of others."""
     rocm = {os.path.realpath(each.location.path) for each in process.libraries if each.location.path is not None}
     try:
         references = _native.process_bindings(pid).references
@@ -359,7 +359,7 @@ def _misled(process: Process, pid: int) -> Iterator[Problem]:
 
 
 class Origin(NamedTuple):
-    """The origin of a file in a process, as the loader tells it."""
+    """The origin of a file in a process, according to the loader."""
 
     kind: str
     library: str | None  # the profiler's tool, or the library that has the search path
@@ -383,7 +383,7 @@ class Origins:
     def tell(self, *paths: str) -> list[Origin]:
         """Return the origin of each file.
 
-        The files of the process are read once for all that are asked for together.
+        The process's files are read only once for all paths of a call.
         """
         asked = tuple(path for path in paths if path not in self._known)
         if asked:
@@ -392,6 +392,6 @@ class Origins:
         return [self._known[path] for path in paths]
 
     def of(self, path: str) -> str:
-        """Return the origin as `found_via` has it: only the path is known of files that code of the program opened."""
+        """Return the origin in the form of `found_via`, or "its path" if the program's own code opened the file."""
         (origin,) = self.tell(path)
         return "its path" if origin.kind == "unknown" else origin.text

@@ -79,9 +79,9 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
 
 
 def _check_compilers(installation: Installed, recorder: Recorder) -> None:
-    """Look, as at libraries, whether the compilers and linkers that ROCm itself starts find what they need.
+    """Check, as for libraries, whether the compilers and linkers that ROCm itself starts find what they need.
 
-    A library of the SDK for which a file has no search path is no fault: the note about libraries tells it.
+    If a file has no search path to a library of the SDK, that is not a fault: the note about libraries says so.
     """
     places = (os.path.split(os.path.join(installation.site, path)) for path in installation.owners)
     listed = [f"{place}/{name}" for place, name in places if place.endswith("llvm/bin") and COMPILER.fullmatch(name)]
@@ -125,7 +125,7 @@ def _try(installation: Installed, ready: Sequence[Tool], recorder: Recorder, opt
 
 
 def _lack(installation: Installed, tool: Tool, ended: Ended) -> str | None:
-    """Return what a sound SDK lacks too, and the tool needs: a compiler, a module of others; None if nothing."""
+    """Return what the tool needs and even a sound SDK lacks: a compiler, a foreign module; None if nothing."""
     is_alone = tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
     absent = _NOT_EXECUTED.search(ended.output)
     if is_alone and (ended.status == _NOT_FOUND or (absent is not None and not os.path.lexists(absent[1]))):
@@ -138,7 +138,7 @@ def _lack(installation: Installed, tool: Tool, ended: Ended) -> str | None:
 
 
 def _lack_of_function(installation: Installed, tool: Tool, ended: Ended) -> str | None:
-    """Return that a package declares a script for a function that its module, as the package has it, does not have."""
+    """Return words for a script whose function is missing in the module, as the package has it; None otherwise."""
     match = _NO_FUNCTION.search(ended.output)
     module = f"{match[2].replace('.', '/')}.py" if match is not None else None
     row = next((file for file in tool.owner.files if file.path == module and file.digest), None)
@@ -182,7 +182,7 @@ class _Trial:
 def _unaided(
     installation: Installed, found: Iterable[tuple[Tool, Ended]], options: Options
 ) -> tuple[list[Tool], list[str]]:
-    """Return the tools whose programs no RPATH helps to find libraries, and the directories that have these."""
+    """Return the tools whose programs have no RPATH to the libraries that they need, and the directories of these."""
     refused = [(tool, ended) for tool, ended in found if ended.status and _NOT_LOADED.search(ended.output)]
     if not refused:
         return [], []
@@ -253,7 +253,7 @@ def _judge(trial: _Trial, tool: Tool, ended: Ended, recorder: Recorder) -> None:
             recorder.bad("E-FILE-001", program, breaks, name=tool.name, **owner)
             return
         if not _is_recorded(installation, program):
-            facts.pop("requirement")  # a new installation would not bring the program
+            facts.pop("requirement")  # a reinstallation would not bring the program
         recorder.bad("E-TOOL-002", tool.path, None, child, detail=detail, **facts)
     elif ended.status < 0 or (ended.status != 0 and not tool.row.any_status):
         recorder.bad("E-TOOL-001", tool.path, None, child, detail=f"{ended.how}: {ended.last_line}", **facts)
@@ -262,7 +262,7 @@ def _judge(trial: _Trial, tool: Tool, ended: Ended, recorder: Recorder) -> None:
 
 
 def _program_behind(installation: Installed, tool: Tool) -> str:
-    """Return the program that a script of core starts, as far as its name says."""
+    """Return the program that a script of core starts, judging by its name."""
     return _in_core(installation, f"bin/{tool.name}")
 
 
