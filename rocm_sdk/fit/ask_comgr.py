@@ -144,7 +144,7 @@ _QUESTIONS = {"others": _others, "spirv": _spirv, "mixes": _mixes}
 
 
 def _code(fill: int) -> bytes:
-    """Return the ELF header of a code object for gfx1030, and bytes behind it."""
+    """Return the ELF header of a code object for gfx1030, followed by some bytes."""
     head = b"\x7fELF\x02\x01\x01\x40\x02" + bytes(7)
     return head + struct.pack("<HHIQQQIHHHHHH", 3, 224, 1, 0, 0, 0, 0x36, 64, 56, 0, 64, 0, 0) + bytes([fill]) * 64
 
@@ -156,7 +156,7 @@ def _bundle(fill: int) -> bytes:
 
 
 def _compressed(plain: bytes) -> bytes:
-    """Return a bundle as version 2 of the compressed format has it, with zlib."""
+    """Return a bundle in version 2 of the compressed format, with zlib."""
     packed, digest = zlib.compress(plain), hashlib.md5(plain, usedforsecurity=False).digest()[:8]
     return b"CCOB" + struct.pack("<HHII", 2, 0, 24 + len(packed), len(plain)) + digest + packed
 
@@ -186,7 +186,7 @@ def _module() -> bytes:
 def main() -> int:
     """Answer the question, and return status 0.
 
-    Without a comgr RocmSdkError is raised, which ends the process with status 1.
+    Without a comgr, RocmSdkError is raised, and ends the process with status 1.
     """
     with scratch_directory(Path(scratch_place()), "rocm-sdk-comgr-") as cache:
         os.environ |= {"AMD_COMGR_CACHE": "1", "AMD_COMGR_CACHE_DIR": str(cache)}

@@ -1,4 +1,4 @@
-"""The symbols that bind to another file than the library was built for, as facts of a problem."""
+"""The symbols that bind to a file other than the one that their library was built for, as facts of a problem."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def binding_faults(
     """Yield a problem for each library with each file that answers it; the number of symbols is in the problem.
 
     needing: the program that has the other file, if one is known. made_global: for a process, whether the loader made a
-    library of this short name global there. Libraries that other code made global stay so whatever ROCM_SDK_ISOLATE
-    says: there the library that gets its functions has to be loaded before.
+    library with this short name global there. Libraries that other code made global stay global, whatever
+    ROCM_SDK_ISOLATE says: in that case, the library that calls their functions has to be loaded first.
     """
     faults: dict[tuple[str, str], list[Binding]] = {}
     for each in references:
@@ -63,7 +63,7 @@ def _shortname_of(path: str, installed: Installed) -> str | None:
 
 
 def _is_of_sdk(shortname: str, path: str, installed: Installed) -> bool:
-    """Return whether the loader would load just this file: it decides nothing about the scope of others."""
+    """Return whether the loader would load this very file: it does not decide about the scope of others."""
     own = _own_path(shortname, installed)
     return own is not None and os.path.realpath(own) == os.path.realpath(path)
 

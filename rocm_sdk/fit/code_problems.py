@@ -1,4 +1,4 @@
-"""The lacks of libraries on a GPU, as problems with the command that installs the missing code."""
+"""What libraries lack for a GPU, as problems with the command that installs the missing code."""
 
 import os
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from rocm_sdk.installed.view import Installed
     from rocm_sdk.problems import Problem
 
-_DESCRIBED = 3  # lacks that are described, of all lacks of one problem
+_DESCRIBED = 3  # lacks that are described, of all in one problem
 _TARGETS = 8  # targets of a library that are named
 
 
-_OF_ARCHIVES = ("archive", "kernels")  # the lacks of a GPU whose code is in files of their own
+_OF_ARCHIVES = ("archive", "kernels")  # the lacks of a GPU whose code is in separate files
 
 
 class _Package(NamedTuple):
-    """The package that brings the code for a GPU.
+    """The package that has the code for a GPU.
 
     requirement: the requirement to install. distribution: the package's distribution, if that is installed and faulty.
     sound: the distribution for the GPU, if that is installed and has no fault.
@@ -41,7 +41,7 @@ class _Package(NamedTuple):
 def problems_on(found: "Coverage", index: int, installed: "Installed | None") -> "tuple[Problem, ...]":
     """Return the problems of the libraries on the GPU that was asked for at `index`.
 
-    installed: the SDK of the libraries, for which packages can be named; None: they are a directory's.
+    installed: the SDK of the libraries, for which packages can be named; None: they are from a directory.
     """
     libraries = with_code(found)
     needed = [library for library in libraries if not is_spare(library, library.gpus[index])]
@@ -65,7 +65,7 @@ def problems_on(found: "Coverage", index: int, installed: "Installed | None") ->
 
 
 def _compiles_for(gpu: str) -> bool:
-    """Return whether the SDK's comgr may compile for a GPU: it does not for one that it does not know."""
+    """Return whether the SDK's comgr may compile for a GPU: it cannot for one that it does not know."""
     from .comgr import comgr_knows  # here: most GPUs have what they need
 
     return comgr_knows(gpu.partition(":")[0]) is not False
@@ -90,7 +90,7 @@ def _no_code(found: "Coverage", gpu: str, installed: "Installed") -> "Problem":
 
 def _codes_of(library: "LibraryCoverage", on: "GpuCoverage", package: _Package | None) -> "Iterator[Code]":
     if on.verdict == "none" and package is not None:
-        # An archive that was never in the package that is to have it: such a package has all of its files.
+        # The archive was never in the package that should have it: such a package has all of its files.
         is_absent = on.lack == "archive" and on.detail is not None and package.sound is not None
         if is_absent and not may_lack_archive(library.name, on.gpu.partition(":")[0]):
             yield "E-CODE-019"

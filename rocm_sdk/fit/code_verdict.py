@@ -1,4 +1,4 @@
-"""The verdict on the GPU code of files: the GPUs on which it runs, and its lacks. `check` and `check-gpu` print it."""
+"""The verdict on the GPU code of files: on which GPUs it runs, and what it lacks. `check` and `check-gpu` print it."""
 
 from rocm_sdk import _native
 from rocm_sdk.base.named_tuple import NamedTuple
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class CodeVerdict(NamedTuple):
     """The verdict for each GPU that was asked for.
 
-    runs is None if it cannot be told, or there is no code, for whichever GPU; lacks are the GPU's problems. problems
-    are the ones that are not of one GPU. translates: whether comgr translates SPIR-V; None: it was not asked, or gave
+    runs is None if it is not known, or if there is no code for any GPU; lacks are the GPU's problems. problems are
+    those that do not concern one GPU. translates: whether comgr translates SPIR-V; None: it was not asked, or gave
     no answer.
     """
 
@@ -39,8 +39,8 @@ def judge_code(
 ) -> CodeVerdict:
     """Judge the GPU code below directories, and return the verdict.
 
-    installed: the SDK of the directories, for its packages, or None. has_comgr: whether HIP will have the comgr of the
-    installed SDK, which may be asked.
+    installed: the SDK of the directories, for its packages, or None. has_comgr: whether HIP will use the comgr of the
+    installed SDK, so that we may ask it.
     """
     found = _native.coverage(directories, gpus, unofficial)
     translates = None
@@ -59,8 +59,8 @@ def judge_code(
 def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
     """Return the verdict on the GPUs of this machine, of which some may not count.
 
-    gpus: the targets that were asked for. The lacks of a GPU that does not count are one problem, no error, and runs is
-    True: nothing speaks against it.
+    gpus: the targets that were asked for. If a GPU does not count, its lacks become one problem that is not an error,
+    and runs is True: nothing speaks against it.
     """
     if all(verdict.runs):
         return verdict
@@ -76,9 +76,9 @@ def as_counted(verdict: CodeVerdict, gpus: tuple[str, ...]) -> CodeVerdict:
 
 
 def _runs(found: "Coverage", index: int, translates: bool | None) -> bool | None:
-    """Return whether the code runs on the GPU that was asked for at `index`; None if it cannot be told.
+    """Return whether the code runs on the GPU that was asked for at `index`; None if it is not known.
 
-    Code that the GPU does not need counts where there is no other.
+    Code that the GPU does not need counts only if there is no other.
     """
     libraries = with_code(found)
     asked = [library for library in libraries if not is_spare(library, library.gpus[index])]
@@ -98,7 +98,7 @@ def _problems_on(found: "Coverage", index: int, installed: "Installed | None") -
 
 
 def _cache_problems(found: "Coverage") -> "tuple[Problem, ...]":
-    """Return the problems of comgr with compressed code: its cache may take one bundle's code for another's."""
+    """Return the problems of comgr with compressed code: its cache may mistake one bundle's code for another's."""
     if not any(library.compressed_count for library in found.libraries):
         return ()
     from .comgr import cache_problem  # here: most libraries have no compressed code

@@ -1,6 +1,6 @@
-"""The behaviour of the installed SDK's comgr that its file does not show: it is asked in a process of its own.
+"""What the installed SDK's comgr does, which its file does not show: it is asked in a separate process.
 
-The process needs no GPU. HIP and ROCr decide for themselves too which code they try, but only where there is a GPU.
+The process needs no GPU. HIP and ROCr also decide by themselves which code they try, but only if there is a GPU.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SECONDS = 20.0
 
 
 def comgr_tries_other_processors() -> bool | None:
-    """Return whether comgr finds code for gfx1030 if it is asked for gfx1031, as patched ones do.
+    """Return whether comgr, asked for gfx1031, finds code for gfx1030, as patched ones do.
 
     The result is None if that is unknown.
     """
@@ -23,17 +23,17 @@ def comgr_tries_other_processors() -> bool | None:
 
 
 def comgr_translates_spirv() -> bool | None:
-    """Return whether comgr has the translator without which HIP runs no SPIR-V; None if that is unknown."""
+    """Return whether comgr has the translator that HIP needs to run SPIR-V; None if that is unknown."""
     return _ask("spirv")
 
 
 def comgr_knows(target: str) -> bool | None:
-    """Return whether comgr has a target in its list, without which HIP cannot use the GPU; None if that is unknown."""
+    """Return whether comgr's list has a target, without which HIP cannot use the GPU; None if that is unknown."""
     return _ask("knows", target)
 
 
 def cache_problem() -> tuple[Problem, ...]:
-    """Return the problem of comgr with compressed code: its cache may take one bundle's code for another's."""
+    """Return the problem of comgr with compressed code: its cache may mistake one bundle's code for another's."""
     if os.environ.get("AMD_COMGR_CACHE") == "0" or not _ask("mixes"):
         return ()
     from rocm_sdk.problems import problem  # here: most have none

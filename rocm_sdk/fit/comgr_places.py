@@ -1,4 +1,4 @@
-"""The places where comgr writes: temporary files, without which it does nothing, and its cache.
+"""Where comgr writes: its temporary files, without which it does nothing, and its cache.
 
 Sources: sys::path::system_temp_directory and cache_directory of LLVM, comgr's README. Nothing is written to find out.
 """
@@ -22,7 +22,7 @@ _FIRST_WITH_CACHE = 3  # the number in the SONAME of comgr
 
 
 def place_problems(installed: Installed) -> Iterator[Problem]:
-    """Yield a problem for each place where the comgr of an SDK could not write; nothing without one."""
+    """Yield a problem for each place where an SDK's comgr cannot write; nothing if there is no comgr."""
     try:
         path = None if "amd_comgr" in installed.sdk.failures() else installed.sdk.locate("amd_comgr").path
     except (RocmSdkError, ImportError):
@@ -61,7 +61,7 @@ def _has_cache(comgr: str) -> bool:
 
 
 def _cache_directory() -> str:
-    """Return the directory of the cache; "" where comgr finds no place."""
+    """Return the directory of the cache; "" if comgr finds no place."""
     if named := os.environ.get("AMD_COMGR_CACHE_DIR"):
         return named
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -69,7 +69,7 @@ def _cache_directory() -> str:
 
 
 def _existing(directory: str) -> str:
-    """Return the directory, or the nearest above it that is there: comgr makes the missing ones."""
+    """Return the directory, or the nearest one above it that exists: comgr makes the missing ones."""
     while not os.path.lexists(directory) and os.path.dirname(directory) not in {"", directory}:
         directory = os.path.dirname(directory)
     return directory

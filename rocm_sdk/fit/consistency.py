@@ -17,7 +17,7 @@ _TORCH_PROGRAM = "import torch; print(*(torch._C._cuda_getArchFlags() or '').spl
 
 
 class Gap(NamedTuple):
-    """A target that one part of the installation does not support, and another one does."""
+    """A target that one part of the installation supports, but another does not."""
 
     part: str
     target: str
@@ -35,8 +35,8 @@ class Consistency(NamedTuple):
 def check(installed: Installed) -> Consistency:
     """Compare core, libraries, device packages and torch, and return what they support and the gaps.
 
-    The comparison is for the GPUs of this machine and of the chosen packages. A core package that was built for more
-    targets than are installed is normal, and no gap.
+    The comparison is for the GPUs of this machine and of the chosen packages. That core was built for more targets than
+    are installed is normal, and not a gap.
     """
     parts: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
@@ -62,7 +62,7 @@ def check(installed: Installed) -> Consistency:
 
 
 def _targets_of_torch(notes: list[str]) -> tuple[str, ...]:
-    """Return the targets that an installed torch reports, in a process of its own; () without a torch for ROCm."""
+    """Return the targets that an installed torch reports in a separate process; () without a torch for ROCm."""
     if init_module("torch") is None:
         return ()
     try:

@@ -19,13 +19,13 @@ def coverage(
     """Return which libraries have code for which GPUs.
 
     gpus: targets and families ("gfx1151", "gfx90a:xnack-", "gfx94X-dcgpu"); None: the GPUs of this machine as ROCm
-        presents them. A target without features, as "gfx90a", stands for a GPU in any mode.
-    sdk: a directory, with all below it; None: the packages of the installed SDK.
+        presents them. A target without features, such as "gfx90a", stands for a GPU in any mode.
+    sdk: a directory, with everything below it; None: the packages of the installed SDK.
     unofficial: whether to count code for other processors that runtimes with distributions' patches try.
 
     Raises UnknownTargetError for a name that is not a target, PackageNotInstalledError without an SDK,
-    LibraryNotFoundError or LibraryAccessError for a directory that is not there or cannot be listed. A file that cannot
-    be read is among the result's `faults`.
+    LibraryNotFoundError or LibraryAccessError for a directory that does not exist or cannot be listed. A file that
+    cannot be read is among the result's `faults`.
     """
     chosen = machine_targets() if gpus is None else targets.expand(",".join(gpus))
     directories = current().directories if sdk is None else (os.fspath(sdk),)
@@ -43,12 +43,12 @@ def targets_of(gpus: "Iterable[_native.Gpu]") -> tuple[str, ...]:
 
 
 def with_code(found: "_native.Coverage") -> "tuple[_native.LibraryCoverage, ...]":
-    """Return the libraries that have code for GPUs, whichever, in their files or in archives."""
+    """Return the libraries that have code for any GPUs, in their files or in archives."""
     return tuple(library for library in found.libraries if library.targets or any(on.total > 0 for on in library.gpus))
 
 
 def needs_translation(found: "_native.Coverage", index: int | None = None) -> bool:
-    """Return whether a library has SPIR-V alone for a GPU: for one of them, or for the one at `index`."""
+    """Return whether a library has only SPIR-V for a GPU: for any of them, or for the one at `index`."""
     places = slice(None) if index is None else slice(index, index + 1)
     return any(
         on.verdict == "compiled at first use" and on.covered > 0

@@ -1,6 +1,6 @@
 """The words for a library's code for a GPU: the lines of `check-gpu`, the remarks of `check`, the codes of both.
 
-The three have a single table: a library that is in a line is in the remark and the problem of the same row.
+All three come from one table: a library in a line is also in the remark and the problem of the same row.
 """
 
 from rocm_sdk.base.named_tuple import NamedTuple
@@ -33,7 +33,7 @@ _NO_KERNELS = "NO KERNELS for this GPU: it loads, and its calls will fail"
 
 
 class Trait(NamedTuple):
-    """A statement about a library beside its verdict. None: nothing is said in this place."""
+    """What is said about a library beside its verdict. None: nothing is said in this place."""
 
     applies: "Callable[[LibraryCoverage, GpuCoverage], bool]"
     line: str | None
@@ -96,7 +96,7 @@ def is_failure(text: str) -> bool:
 def lines_on(found: "Coverage", index: int) -> "list[tuple[list[str], str]]":
     """Return the lines of the GPU that was asked for at `index`: libraries, and the text.
 
-    Libraries have their short names, if they have any. Libraries of the host, as LLVM's, have no line.
+    Libraries are named by their short names, if they have any. Libraries of the host, such as LLVM's, have no line.
     """
     from rocm_sdk.installed.catalog import shortnames_by_stem
 
@@ -110,7 +110,7 @@ def lines_on(found: "Coverage", index: int) -> "list[tuple[list[str], str]]":
 
 
 def remarks_on(found: "Coverage", index: int) -> "Iterator[str]":
-    """Yield the remarks on the libraries on the GPU that was asked for at `index`: a remark names its libraries."""
+    """Yield the remarks on the libraries, which they name, on the GPU that was asked for at `index`."""
     having = with_code(found)
     rows = [(library, library.gpus[index]) for library in found.libraries]
     rows = [(library, on) for library, on in rows if library in having or is_done_without(library, on)]
@@ -129,7 +129,7 @@ def codes_of(library: "LibraryCoverage", on: "GpuCoverage") -> "Iterator[Code]":
 
 
 def has_all(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
-    """Return whether a library lacks nothing on a GPU: all its code is for it, or the library is done without."""
+    """Return whether a library lacks nothing on a GPU: all its code is for it, or nobody needs the library there."""
     return is_spare(library, on) or (_has_plain_verdict(on) and not any(codes_of(library, on)))
 
 

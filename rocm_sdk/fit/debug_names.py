@@ -13,7 +13,7 @@ DEFAULT_DIRECTORY = "/usr/lib/debug"  # GDB's
 
 
 def debuginfod_path(build_id: str) -> str:
-    """Return the path on a server of debuginfod, behind the URL of DEBUGINFOD_URLS."""
+    """Return the path on a debuginfod server, which follows the URL of DEBUGINFOD_URLS."""
     return f"/buildid/{build_id}/debuginfo"
 
 
@@ -34,5 +34,5 @@ def installed_debug_file(build_id: str, directories: list[str]) -> str | None:
 
 
 def debug_name(build_id: str) -> str:
-    """Return the file below a directory in which debuggers look."""
+    """Return the file for which debuggers look below a directory."""
     return f".build-id/{build_id[:2]}/{build_id[2:]}.debug"

@@ -1,7 +1,7 @@
 """The libraries that ROCm does not build for some GPUs.
 
-For such a GPU a library is a stub, or has code for another target alone: a build with no target fails. Callers ask
-whether a library supports the GPU, and take another library.
+For such a GPU a library is a stub, or has only code for another target, since a build without a target fails. Callers
+ask whether a library supports the GPU, and use another one.
 """
 
 from rocm_sdk.base.named_tuple import NamedTuple
@@ -17,7 +17,7 @@ class Row(NamedTuple):
     """Processors for which builds have less of a library. A row has one library and one lack.
 
     lack: "library": it is not built for them, rocBLAS, hipBLAS and torch do without it; "archive": builds have no
-        archive of its kernels for them, by design; "archive but": they have one for these alone.
+        archive of its kernels for them, by design; "archive but": they have one only for these.
     """
 
     library: str
@@ -44,19 +44,19 @@ def _processors(library: str, *lacks: str) -> "list[str]":
 
 
 def may_lack_archive(library: str, processor: str) -> bool:
-    """Return whether builds leave the kernels of a library out for a processor.
+    """Return whether builds leave out a library's kernels for a processor.
 
-    Otherwise an absent archive was lost.
+    Otherwise a missing archive was lost.
     """
     alone = _processors(library, "archive but")
     return processor not in alone if alone else processor in _processors(library, "library", "archive")
 
 
 def is_done_without(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
-    """Return whether a library is there, and calculates nothing for a GPU, as everywhere."""
+    """Return whether a library is there, but calculates nothing for a GPU, as in every build."""
     return on.verdict in ("none", "not needed") and on.gpu.partition(":")[0] in _processors(library.name, "library")
 
 
 def is_spare(library: "LibraryCoverage", on: "GpuCoverage") -> bool:
-    """Return whether a GPU does not need the code: of a library that is done without, or compiled ahead for others."""
+    """Return whether a GPU can do without the code: of an unneeded library, or compiled ahead for others."""
     return on.lack == "unnamed" or is_done_without(library, on)

@@ -1,4 +1,4 @@
-"""The demands of installed frameworks that no DT_NEEDED entry and no requirement has, and that an SDK may not meet.
+"""What installed frameworks need without a DT_NEEDED entry or a requirement, and an SDK may not have.
 
 Each is judged by the text of the framework's own module, because AMD's builds patch installed copies, and versions say
 less. Sources: triton/backends/amd/driver.py of 3.9.0, jaxlib/plugin_support.py, the metadata of jax-rocm10-plugin
@@ -52,9 +52,9 @@ def _text(found: Distribution | None, path: str) -> str:
 def refused_hip(
     installed: Installed, path: str, source: str, removal: str | None = None, *, variables: Mapping[str, str]
 ) -> Problem | None:
-    """Return the problem that triton refuses a HIP of a process; None if it does not, or asks nobody.
+    """Return the problem that triton refuses a process's HIP; None if it does not, or does not check.
 
-    source: who brings the HIP in. removal: what leaves it out. variables: the environment of the process.
+    source: what brings the HIP in. removal: how to leave it out. variables: the environment of the process.
     """
     chosen = variables.get("TRITON_LIBHIP_PATH", "")
     found, ours = next(filter(None, map(_find, _TRITONS)), None), installed.locations.get("amdhip64")
@@ -78,7 +78,7 @@ def _triton(installed: Installed) -> Iterator[Problem]:
 
 
 def _hips_of_others(installed: Installed) -> Iterator[tuple[str, str, str]]:
-    """Yield each HIP that would be loaded before the SDK's: path, who brings it in, and what leaves it out."""
+    """Yield each HIP that would be loaded before the SDK's: path, what brings it in, and how to leave it out."""
     for path in entries_of("LD_PRELOAD", os.environ.get("LD_PRELOAD", "")):
         if os.path.basename(path).startswith(_HIP):
             yield path, "LD_PRELOAD brings it in", "unset LD_PRELOAD  # or take it out of the list"
@@ -163,7 +163,7 @@ def _amdsmi(installed: Installed) -> Iterator[Problem]:
         done = run(own_code(_ASK, json.dumps(names)), seconds=_SECONDS)
         absent = [str(name) for name in json.loads(done.stdout)]
     except (OSError, ValueError):
-        return  # that the library does not load is told of the library
+        return  # that the library does not load is reported for the library
     if absent:
         more = f" and {len(absent) - 3} more" if len(absent) > 3 else ""
         facts = {"version": found.version, "library": os.path.basename(ours.path), "name": ", ".join(absent[:3]) + more}
@@ -181,11 +181,11 @@ _PARTS |= dict.fromkeys(_TRITONS, "triton")
 
 
 def framework_problems(installed: Installed, names: Iterable[str] = tuple(_DEMANDS)) -> Iterator[Problem]:
-    """Yield what installed frameworks ask for and do not get. names: the distributions that are asked about."""
+    """Yield what installed frameworks ask for but do not get. names: the distributions to check."""
     for name in names:
         demand = _DEMANDS.get(_PARTS.get(name, name))
         if demand is not None and installed.is_current:
             try:
                 yield from demand(installed)
             except RocmSdkError:
-                continue  # what the SDK itself lacks is told of the SDK
+                continue  # what the SDK itself lacks is reported for the SDK

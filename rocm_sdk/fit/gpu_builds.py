@@ -1,7 +1,7 @@
-"""What a distribution is built for, by what it says of itself: HIP, CUDA, whose kernels no GPU of AMD runs, or no GPU.
+"""What a distribution says it is built for: HIP, CUDA, whose kernels no AMD GPU runs, or no GPU.
 
 Sources: the local version labels of download.pytorch.org (+cu128, +cpu), the names of NVIDIA's packages on PyPI, the
-file `version.py` of torch, torchvision and torchaudio, the SONAMEs of CUDA. One file for HIP decides: wheels have
+file `version.py` of torch, torchvision and torchaudio, the SONAMEs of CUDA. One file for HIP is enough: wheels have
 libraries for several makers, and open the one that fits.
 """
 
@@ -51,7 +51,7 @@ class Build(NamedTuple):
 
 
 def claimed_build(name: str, version: str, requires: Iterable[str], version_file: str = "") -> Build | None:
-    """Return what the metadata of a distribution says; None if nothing does.
+    """Return what the metadata of a distribution say; None if they say nothing.
 
     name, requires: normalised. version_file: the text of its `version.py`.
     """
@@ -71,7 +71,7 @@ def claimed_build(name: str, version: str, requires: Iterable[str], version_file
 
 
 def proved_build(claimed: Build | None, files: Iterable[str]) -> Build | None:
-    """Return what a distribution is built for by the libraries that its files need, or else by its claim."""
+    """Return what a distribution is built for, judging by the libraries that its files need, or else by its claim."""
     paths = list(files)
     names = [name for path in paths for name in _needed(path)]
     if any(map(LIBRARY_OF_HIP.match, names)):
@@ -110,7 +110,7 @@ def problem_of_build(
 ) -> Problem | None:
     """Return the problem of a build for CUDA, or of one without GPUs; None for another build.
 
-    name: normalised. came: words for how it came. is_sound: one without GPUs may be wanted.
+    name: normalised. came: words for how it was installed. is_sound: one without GPUs may be intended.
     """
     if build is None or build.kind == "HIP":
         return None

@@ -16,7 +16,7 @@ _NAME = re.compile(r"amd-(gfx[0-9a-fx]+)")
 
 
 def image_kinds(directories: Iterable[str]) -> tuple[str, ...] | None:
-    """Return the kinds of GPU ("gfx90a", "gfx11xx") below directories that there are images for.
+    """Return the kinds of GPU ("gfx90a", "gfx11xx") for which there are images below directories.
 
     The result is None without AOTriton.
     """
@@ -40,7 +40,7 @@ def image_kind(name: str) -> str | None:
 
 
 def serves(kinds: Iterable[str], gpu: str) -> bool:
-    """Return whether one of the kinds has the GPU: an x stands for any digit."""
+    """Return whether one of the kinds includes the GPU: an x stands for any digit."""
     processor = gpu.partition(":")[0]
     return any(re.fullmatch(kind.replace("x", "[0-9a-f]").replace("gf[0-9a-f]", "gfx", 1), processor) for kind in kinds)
 

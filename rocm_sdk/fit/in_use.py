@@ -1,6 +1,6 @@
-"""The users of the GPUs: memory that is taken, and the processes that the compute driver (KFD) knows, by sysfs.
+"""What uses the GPUs: the memory that is taken, and the processes that the compute driver (KFD) knows, from sysfs.
 
-Nothing is asked of a GPU, and none is woken.
+No GPU is asked, and none is woken.
 """
 
 import os
@@ -19,7 +19,7 @@ _FIRST_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of Linux; KFD numbers
 
 
 class GpuProcess(NamedTuple):
-    """A process on a GPU: bytes of the GPU's memory; its name, None if this process may not see it."""
+    """A process on a GPU: its bytes of the GPU's memory; its name, None if this process may not see it."""
 
     node: int
     process: int
@@ -28,7 +28,7 @@ class GpuProcess(NamedTuple):
 
 
 def used_memory(gpu: "Gpu") -> int | None:
-    """Return the bytes of a GPU's memory that are taken; None if the driver does not say it."""
+    """Return the bytes of a GPU's memory that are taken; None if the driver does not say."""
     return _number(f"sys/bus/pci/devices/{gpu.pci_address}/mem_info_vram_used")
 
 

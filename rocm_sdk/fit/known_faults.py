@@ -1,7 +1,7 @@
-"""The targets that are known to compute wrongly, and the releases that are reported to end on a target, as problems.
+"""The targets known to compute wrong results, and the releases reported to crash on a target, as problems.
 
 Sources: unsloth (studio/ROCM_RDNA2_APU.md, 8412) of gfx1033; legacy-rocm-build 6595 of gfx1201; TheRock 5763 and 5985. A
-report of a single reporter on one machine is no row, nor is one that was withdrawn.
+report by a single person about one machine does not make a row, nor does one that was withdrawn.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Release = tuple[int, int]
 
 # fmt: off
-# (target, first and last release or None, what is wrong without an error, who says it)
+# (target, first and last release or None, what is wrong without an error, who says so)
 _FAULTS: tuple[tuple[str, Release | None, Release | None, str, str], ...] = (
     ("gfx1033", None,   None,   "training diverges: gradients differ from the gradients of the CPU and from run to run, losses become NaN, queues hang", "unsloth 8412, tried with 7.1, 7.2 and 7.15"),
     ("gfx1201", (7, 2), (7, 2), "fp32 matrix products with more than 2^19 rows are wrong without an error; fp16 and bf16 are right", "legacy-rocm-build 6595, tried with 7.2.1"),
@@ -32,13 +32,13 @@ _NIGHTLIES = (
 def processors_of(gpus: Iterable[_native.Gpu]) -> tuple[str, ...]:
     """Return the real processors of GPUs, and the processors that they are presented as.
 
-    Code for another target does not mend a GPU.
+    Code for another target does not cure a GPU.
     """
     return tuple(dict.fromkeys(name for gpu in gpus for name in (gpu.real_processor, gpu.processor)))
 
 
 def known_faults(targets: Iterable[str], version: str | None) -> tuple[Problem, ...]:
-    """Return a problem for each row of the tables that a target has in a release.
+    """Return a problem for each row of the tables that applies to a target in a release.
 
     version: the version of the SDK; None: not known.
     """
@@ -70,7 +70,7 @@ def _nightly_of(version: str) -> tuple[int, ...]:
 
 
 def _is_in(release: Release | None, first: Release | None, last: Release | None) -> bool:
-    """Return whether a release is between two others. A release that is not known has only rows of all releases."""
+    """Return whether a release is between two others. To an unknown one, only rows for all releases apply."""
     if release is None:
         return first is None and last is None
     return (first is None or release >= first) and (last is None or release <= last)

@@ -1,4 +1,4 @@
-"""The opening of device files, which alone has the kernel's whole answer: of security modules and drivers, too."""
+"""The opening of device files: only that gives the kernel's full answer, security modules and drivers included."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ for path in sys.argv[1:]:
 def survey_opened() -> tuple[tuple[_native.Gpu, ...], tuple[Problem, ...]]:
     """Return the GPUs and their problems, after /dev/kfd and the render nodes of the usable ones were opened.
 
-    The first device that does not open counts. That makes a KFD process and wakes GPUs. A frozen program, which has no
-    interpreter, opens nothing, nor does one with more rights than its user. Raises TopologyError.
+    The first device that does not open counts. Opening makes a KFD process and wakes GPUs. A frozen program, which has
+    no interpreter, opens nothing, nor does one with more privileges than its user. Raises TopologyError.
     """
     gpus, found, _ = _native.survey_gpus()
     opens = not getattr(sys, "frozen", False) and (os.getuid(), os.getgid()) == (os.geteuid(), os.getegid())
@@ -41,7 +41,7 @@ def survey_opened() -> tuple[tuple[_native.Gpu, ...], tuple[Problem, ...]]:
 
 
 def _first_refused(paths: list[str]) -> tuple[str, int] | None:
-    """Return the first device that does not open, and errno. A child opens them, and is left if it does not end."""
+    """Return the first device that does not open, and errno. A child opens them, and is left alone if it hangs."""
     child = begin(own_code(_PROGRAM, *paths), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     try:
         answers = child.communicate(timeout=_SECONDS)[0].split()

@@ -1,6 +1,6 @@
 """The gfx targets that the installed packages of the SDK support, and the packages that this machine's GPUs need.
 
-The code in the files decides. If none can be read, the packages' own statements decide.
+The code in the files decides or, if none can be read, what the packages say about themselves.
 
 Libraries have two layouts. Either there is a package for each target family, with the device code of that family. Or
 one neutral package has no device code, and there is a device package for each target.
@@ -101,9 +101,9 @@ def requirement_for(installed: Installed, target: str) -> str | None:
 
 
 def package_to_install(installed: Installed, target: str) -> tuple[str | None, str | None]:
-    """Return the requirement that brings the code for a target, and its distribution if that is installed and faulty.
+    """Return the requirement that brings the code for a target, and its distribution if that is installed but faulty.
 
-    The result is (None, None) if no package of the SDK has code for the target, or the one that would have it is
+    The result is (None, None) if no package of the SDK has code for the target, or if the one that should have it is
     installed.
     """
     requirement = requirement_for(installed, owner_of(target))

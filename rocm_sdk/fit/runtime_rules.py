@@ -1,6 +1,6 @@
-"""The rules by which ROCm's runtime reads the variables that choose and present GPUs, as the installed file shows them.
+"""How ROCm's runtime reads the variables that choose and present GPUs, as the installed file shows.
 
-Reading the list of GPUs needs no SDK: one is asked only where a variable has a value that runtimes read differently.
+Reading the list of GPUs needs no SDK: the SDK is asked only if runtimes read a variable's value differently.
 """
 
 from rocm_sdk import _native
@@ -8,15 +8,15 @@ from rocm_sdk.errors import RocmSdkError
 
 from .known_faults import release_of
 
-# The releases whose runtime ends at doorbells of an older type: clr 269 (6.4.2 does not), rocm-systems 8801. Which
-# release has the correction (rocm-systems 4936, August 2026) is not known: its file says it.
+# The releases whose runtime fails at doorbells of an older type: clr 269 (6.4.2 does not), rocm-systems 8801. Which
+# release has the correction (rocm-systems 4936, August 2026) is not known: its file shows it.
 _FIRST, _LAST = (7, 0), (7, 14)
 
 
 def installed_rules() -> tuple[bool, bool, bool]:
-    """Return whether the runtime takes 0b1 for 1, takes any version as an override, and ends at older doorbells.
+    """Return whether the runtime reads 0b1 as 1, accepts any version as an override, and fails at older doorbells.
 
-    All are False where that is not known.
+    All are False if that is not known.
     """
     try:
         path = _native.locate("hsa-runtime64").path

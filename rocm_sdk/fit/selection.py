@@ -70,7 +70,7 @@ def _require_packages(installed: Installed, chosen: tuple[str, ...]) -> None:
             raise
         return  # nothing is installed: the flags are for another ROCm, such as a distribution's
     if not supported and not packages:
-        return  # no library is installed that a program could be built against
+        return  # there is no installed library that a program could be built against
     for name in chosen:
         owner = owner_of(name)
         if owner not in supported:

@@ -1,7 +1,7 @@
 """The GPUs of the machine that count: one judgement for `test`, `check-gpu`, `install` and the overview.
 
-A GPU that a variable hides from programs lacks nothing. An integrated one without code beside a GPU that has code is
-not meant for programs. Where nothing else is left, each GPU counts.
+A GPU that a variable hides from programs lacks nothing. An integrated GPU without code, beside one that has code, is
+not meant for programs. If that leaves no GPU, all of them count.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Standing(NamedTuple):
 def standings(
     gpus: Sequence[_native.Gpu], hidden_by: Sequence[str | None], has_code: Callable[[_native.Gpu], bool]
 ) -> list[Standing]:
-    """Return the standing of each GPU. hidden_by: the variable that hides it, as survey_gpus says it."""
+    """Return the standing of each GPU. hidden_by: the variable that hides it, as survey_gpus returns it."""
     seen = [gpu for gpu, variable in zip(gpus, hidden_by, strict=True) if variable is None]
     if not seen:
         return [Standing(COUNTS)] * len(gpus)
@@ -66,9 +66,9 @@ def standings_of_targets(supported: Sequence[str]) -> dict[str, Standing]:
 
 
 def counted(problems: tuple[Problem, ...], target: str, standing: Standing) -> tuple[Problem, ...]:
-    """Return the problems of a GPU as far as it counts.
+    """Return the problems of a GPU, depending on whether it counts.
 
-    The lacks of one that does not count are one problem of another code.
+    If it does not, its lacks become one problem with another code.
     """
     if standing.kind == COUNTS or not any(each.severity == "error" for each in problems):
         return problems

@@ -1,7 +1,7 @@
-"""The state of librocdxg in the SDK, through which ROCm finds the GPU behind /dev/dxg of WSL2.
+"""The state of the SDK's librocdxg, through which ROCm finds the GPU behind WSL2's /dev/dxg.
 
-The module tells whether the SDK has the library, and whether it can be opened. The C library's look at the machine
-knows no SDK.
+The module says whether the SDK has the library, and whether it can be opened. When the C library looks at the machine,
+it does not know the SDK.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ except rocm_sdk.RocmSdkError as error:
 
 
 def explained(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return the problems of a machine; WSL2's says what the SDK of this process has for it."""
+    """Return the problems of a machine; that of WSL2 says what the SDK of this process has for it."""
     return tuple(_of_wsl(each) if each.code == _CODE else each for each in problems)
 
 
@@ -87,7 +87,7 @@ def _of_wsl(found: Problem) -> Problem:
 
 
 def _refusal(installed: Installed) -> str | None:
-    """Return why the library cannot be opened, in a process of its own; None if it can."""
+    """Return why the library cannot be opened, in a separate process; None if it can."""
     import sys
 
     if getattr(sys, "frozen", False) or not installed.is_current:

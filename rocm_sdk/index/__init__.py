@@ -1,5 +1,5 @@
-"""Asks an index which of its packages fit a machine: GPUs, versions, and the commands that install them.
+"""Which packages of an index fit a machine: GPUs, versions, and the commands that install them.
 
-The installers themselves are asked and fetch the packages. To say why nothing fits, `web` fetches pages of an index and
-parts of wheels.
+The installers themselves are asked, and fetch the packages. To say why nothing fits, `web` fetches pages of an index
+and parts of wheels.
 """

@@ -1,6 +1,6 @@
 """The exact packages to install, chosen by the installer and read back.
 
-Each package is from the index, of one ROCm, for each target.
+All packages are from the index, for one ROCm, and for all targets.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Choice(NamedTuple):
     requirements: tuple[Requirement, ...]
     packages: dict[str, Package]
     notes: tuple[str, ...]
-    further: tuple[tuple[tuple[Requirement, ...], Index], ...] = ()  # what comes afterwards from another index alone
+    further: tuple[tuple[tuple[Requirement, ...], Index], ...] = ()  # what comes afterwards, only from another index
 
     @property
     def release(self) -> str:
@@ -47,7 +47,7 @@ class Choice(NamedTuple):
     def is_in(self, versions: dict[str, str]) -> bool:
         """Return whether an environment has all packages already, in these versions.
 
-        A wheel that was named is installed.
+        A wheel that was named is always installed.
         """
         has_files = any(each.file for each in self.requirements)
         return not has_files and all(versions.get(name) == each.version for name, each in self.packages.items())
@@ -58,12 +58,12 @@ def choose(
 ) -> Choice:
     """Choose the packages, and return them. Raise InstallRefusedError if nothing fits.
 
-    The error is also raised if the installer's choice is not what was asked for.
+    The error is also raised if the installer chooses something else than was asked for.
     """
     answer = ask(requirements, destination, index)
     found = [numbers_of(answer.packages[name].version) for name in ("apex", "torch") if name in answer.packages]
     minors = [[*numbers, 0][1] for numbers in found]
-    if len({*minors}) > 1:  # apex 1.N is for torch 2.N, which its metadata do not say
+    if len({*minors}) > 1:  # apex 1.N is for torch 2.N, but its metadata do not say so
         fit = {"apex": f"==1.{minors[1]}.*"}
         requirements = tuple(each._replace(version=fit.get(each.name, each.version)) for each in requirements)
         answer = ask(requirements, destination, index)
@@ -83,9 +83,9 @@ def choose(
 
 
 def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], destination: Destination) -> str | None:
-    """Return the release of ROCm of an environment that has all that is asked for, and what that requires.
+    """Return the ROCm release of an environment that has everything that is asked for, and what that requires.
 
-    The result is None if it has not, or if it is not of one release.
+    The result is None if something is missing, or if not all is of one release.
     """
     versions = destination.versions
     release = versions.get(SELECTOR)
@@ -114,7 +114,7 @@ def _is_wanted(release: str, wanted: str) -> bool:
 
 
 def is_final(release: str) -> bool:
-    """Return whether a release is of the stream `stable`: no build of a day, and no candidate."""
+    """Return whether a release is of the stream `stable`: neither a nightly nor a candidate."""
     return without_post_release(release).partition("+")[0].replace(".", "").isdecimal()
 
 
@@ -134,7 +134,7 @@ def _exact(requirement: Requirement, answer: Answer) -> Requirement:
 
 
 def _mixed(choice: Choice) -> Iterator[tuple[str, str]]:
-    """Yield the faults of packages that are not of one ROCm, or that are empty ones of the public index."""
+    """Yield the faults of packages that are for another ROCm, or that are the empty ones of the public index."""
     release = choice.release
     fix = "another release: --rocm; if it stays so, the index is damaged"
     for name, package in choice.packages.items():
@@ -163,9 +163,9 @@ def _is_label_of(label: str, release: str) -> bool:
 
 
 def _from_elsewhere(choice: Choice, index: Index) -> Iterator[tuple[str, str]]:
-    """Yield the faults of packages that are not of the index.
+    """Yield the faults of packages that do not come from the index.
 
-    pip names the address of each file, uv the index of each.
+    pip names the address of each file, uv its index.
     """
     ours = urlsplit(index.address)
     named = {normalised(each.name) for each in choice.requirements if each.file}
@@ -189,7 +189,7 @@ def changes(answer: Answer, destination: Destination) -> Iterator[str]:
 
 
 def _lack_of_room(answer: Answer, destination: Destination) -> Iterator[str]:
-    """Yield a note if the wheels that lie on this machine have no room; the sizes of others are not known."""
+    """Yield a note if there is no room for the wheels on this machine; the sizes of others are not known."""
     origins = [each.origin for each in answer.packages.values() if each.origin.startswith("file:")]
     size = sum(os.path.getsize(path) for each in origins if os.path.isfile(path := unquote(urlsplit(each).path)))
     if os.path.isdir(destination.site) and size > (free := disk_usage(destination.site).free):

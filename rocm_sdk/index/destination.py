@@ -1,4 +1,4 @@
-"""The environment that packages are installed into: its interpreter, its packages, and its installer."""
+"""The environment into which packages are installed: its interpreter, its packages, and its installer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rocm_sdk.installed.other_distributions import versions_in
 
 from .install_errors import OWN_ENVIRONMENT, InstallRefusedError
 
-# The place of its packages, its prefix, its minor version, and the mark of PEP 668, which counts outside environments.
+# The place of its packages, its prefix, its minor version, and PEP 668's mark, which counts outside environments.
 _QUESTION = """
 import os, sys, sysconfig
 print(sysconfig.get_path("purelib"), sys.prefix, sys.version_info[1], sep="\\n")
@@ -42,13 +42,13 @@ class Destination(NamedTuple):
     versions: dict[str, str]
     set_in_files: frozenset[str] = frozenset()  # the settings that files of pip have
     obstacle: str = ""  # why nothing can be written there
-    public_index: str = PUBLIC_INDEX  # the index that the installer asks by itself
+    public_index: str = PUBLIC_INDEX  # the index that the installer uses by default
 
     @property
     def adopting(self) -> list[str]:
         """The command that takes over the files of this package that AMD's `rocm` overwrites.
 
-        The command is [] if this package is not there.
+        The command is [] if this package is not installed there.
         """
         if LOADER not in self.versions:
             return []
@@ -56,7 +56,7 @@ class Destination(NamedTuple):
 
 
 def find_destination(python: str | None, installer: str | None) -> Destination:
-    """Return the environment of an interpreter; None: the active one, else the one of this package.
+    """Return the environment of an interpreter; None: the active one, else that of this package.
 
     Raises InstallRefusedError if nothing can be installed there.
     """
@@ -125,18 +125,18 @@ def is_ours(name: str, version: str) -> bool:
 
 
 def unfinished(destination: Destination) -> tuple[str, str] | None:
-    """Return the package of ROCm that a killed installer left without some of its files, and the fix; None if none."""
+    """Return a package of ROCm that a killed installer has left incomplete, and the fix; None if there is none."""
     site = destination.site
     for package in (Distribution(f"{site}/{name}") for name in names_in(site) if name.endswith(".dist-info")):
         if package.name in {LOADER, BUILDER} or not is_ours(package.name, package.version):
             continue
-        # What Python and `init` write and remove again has no digest; an archive goes, too.
+        # What Python and `init` write and remove has no digest; an archive is removed, too.
         files = (
             os.path.join(site, each.path) for each in package.files if each.digest and "/_devel.tar" not in each.path
         )
         bare = (f"{package.directory}/METADATA", package.record)
         if lacking := [each for each in dict.fromkeys((*bare, *files)) if not os.path.lexists(each)]:
-            removing = ["rm", "-r", package.directory]  # of one without METADATA or RECORD: installers do not know it
+            removing = ["rm", "-r", package.directory]  # without METADATA or RECORD, installers do not know it
             if lacking[0] not in bare:
                 removing = ["uninstall" if each == "install" else each for each in destination.command]
                 removing += [*(["--yes"] if destination.installer == "pip" else []), package.name]

@@ -1,4 +1,4 @@
-"""The reasons why an installer failed: a lack, by its own words, or a fault on this process's way to the index."""
+"""Why an installer failed: something is missing, as it says itself, or a fault lies on the way to the index."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 2  # of all questions together
 _NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
-# The wordings of installers: installer, kind, pattern. The first that fits counts. A blank stands for any white space,
+# The messages of installers: installer, kind, pattern. The first that fits counts. A blank stands for any white space,
 # NAME for a package, BY for the one that requires it.
 # fmt: off
 WORDINGS = (
@@ -65,7 +65,7 @@ _TEXTS = {
 # fmt: on
 _SHORT = {" ": r"\s+", "NAME": r"(?P<name>[\w.-]{1,100})", "BY": r"(?P<by>[\w.-]{1,100})"}  # a name may be hostile
 _STYLES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
-# The words of both for a project that was asked for, and that no page or no fitting file has.
+# The words of both for a requested project that has no page or no fitting file.
 _UNLISTED = re.compile(
     r"that satisfies the requirement ([\w.-]{1,100})[^\n(]{0,200}\(from versions: none\)"
     r"|Because (?:there\s+are\s+no\s+versions\s+of\s+)?([\w.-]{1,100})[^\n,]{0,200}\s+and\s+you\s+require"
@@ -76,7 +76,7 @@ _OWN_REACH = re.compile(r"connection broken by|Failed to fetch|ProxyError|error 
 
 
 class _Asking(NamedTuple):
-    """The questions of this process to an index. They end together, at a time of the monotonic clock."""
+    """The questions of this process to an index. They have a common deadline, on the monotonic clock."""
 
     asked: Index
     end: float
@@ -97,7 +97,7 @@ class _Asking(NamedTuple):
 
 
 def explained(destination: Destination, index: Index, project: str, said: str, shown: str = "") -> InstallRefusedError:
-    """Return the error with the cause. said: all words of the installer; shown: the last ones, "" if all were shown."""
+    """Return the error with the cause. said: all the installer's words; shown: the last ones, "" if all were shown."""
     asking = _Asking(index, time.monotonic() + _SECONDS)
     known = _of_words(_STYLES.sub("", said), destination, asking)
     unlisted = _UNLISTED.search(_STYLES.sub("", said))
@@ -133,7 +133,7 @@ def _of_words(said: str, destination: Destination, asking: _Asking) -> tuple[str
 
 
 def _of_lack(found: dict[str, str], asking: _Asking) -> tuple[str, str]:
-    """Return the cause and the fix for a required package that is not there, or not in this version or for this Python."""
+    """Return the cause and the fix for a required package that is missing, or not there in this version or Python."""
     name, by = found["name"], found.get("by") or "the build of rocm"
     if name == LOADER:
         return f"it has no {name}, which {by} requires", "put its wheel there, and run rocm-sdk-build index again"
@@ -154,7 +154,7 @@ def _of_lack(found: dict[str, str], asking: _Asking) -> tuple[str, str]:
 
 
 def _tags_of(name: str, asking: _Asking) -> dict[str, list[str]]:
-    """Return the tags of the Python of a project's wheels, by version; {} if the index is not read."""
+    """Return the Python tags of a project's wheels, by version; {} if the index is not read."""
     tags: dict[str, list[str]] = {}
     names = [each.name for each in files] if isinstance(files := _files_of(asking, name), list) else []
     for parts in (each.split("-") for each in names if each.endswith(".whl")):
@@ -164,7 +164,7 @@ def _tags_of(name: str, asking: _Asking) -> dict[str, list[str]]:
 
 
 def _files_of(asking: _Asking, project: str) -> list[IndexedFile] | WebError:
-    """Return the files of a project, or the error where this process asks for its page."""
+    """Return the files of a project, or the error when this process asks for its page."""
     try:
         files = files_of_project(asking.server(), project)
         return [each for each in files if each.name.endswith((".whl", ".tar.gz", ".zip"))]
@@ -173,7 +173,7 @@ def _files_of(asking: _Asking, project: str) -> list[IndexedFile] | WebError:
 
 
 def _is_without_network(error: WebError, asking: _Asking) -> bool:
-    """Return whether no server was reached. A silent server was, as was one with another certificate or without TLS."""
+    """Return whether no server was reached. A silent one was reached, and so was one with a bad certificate or no TLS."""
     cause = _root(error)
     if isinstance(cause, TimeoutError) or cause is error:
         return not _connects(asking)
@@ -193,7 +193,7 @@ def _connects(asking: _Asking) -> bool:
 def _of_network(
     installer: str, asking: _Asking, project: str, said: str, error: WebError | None
 ) -> tuple[str, str] | None:
-    """Return what this process sees of the index. error: the error of its own question."""
+    """Return what this process sees of the index. error: the error of its own request."""
     address = without_user(asking.asked.address)
     if error is not None:
         return _of_error(error, asking, project, address)
@@ -235,7 +235,7 @@ def _of_error(error: WebError, asking: _Asking, project: str, address: str) -> t
 
 
 def _of_missing(error: WebError, asking: _Asking, project: str, address: str, where: str) -> tuple[str, str]:
-    """Return the cause and the fix for a page that is not there. Some servers answer 403 for that."""
+    """Return the cause and the fix for a missing page, for which some servers answer 403."""
     own = f"{address.rstrip('/')}/"
     if project != asking.asked.project and isinstance(_files_of(asking, asking.asked.project), list):
         cause = f"{address} does not list {project} (the server answers {error.status})"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .request import Index, Requirement
 
 _APART = ("command", "pyproject", "uv.lock")  # the forms that keep two indexes apart
-UNPINNED = ("command", "requirements", "environment")  # the forms that need no answer of the index
+UNPINNED = ("command", "requirements", "environment")  # the forms that need no answer from the index
 _INDEX = "rocm"  # its name in files of uv
 
 
@@ -50,7 +50,7 @@ def in_words(words: Iterable[str]) -> str:
 
 
 def refuse_pair(installer: str, name: str, index: Index) -> None:
-    """Raise InstallRefusedError for a form that an installer (or conda-pip) has not, or that shows a password."""
+    """Raise InstallRefusedError for a form that an installer (or conda-pip) lacks, or that shows a password."""
     is_known = name == "environment" if installer == "conda-pip" else (installer, name) in _MAKERS
     if not is_known:
         raise WrongWordError(f"--format {name}: {installer} has no such form", pairs())
@@ -80,7 +80,7 @@ def pairs() -> str:
 
 
 def _commands(choice: Choice, destination: Destination, index: Index) -> str:
-    """Return the command, and the one that takes over the files of this package, if it is there."""
+    """Return the command, and the one that takes over the files of this package, if it is installed."""
     lines = commands(choice, destination, index)
     if destination.adopting:
         lines.append(in_words(destination.adopting))
@@ -115,7 +115,7 @@ def _lock_of_uv(choice: Choice, destination: Destination, index: Index) -> str:
 def _uv_lock(choice: Choice, destination: Destination, index: Index) -> str:
     """Return the uv.lock of a project with the pyproject.toml of this choice.
 
-    Packages that are not of ROCm are from uv's own index.
+    Packages that are not ROCm's come from uv's own index.
     """
     with scratch_directory(Path(scratch_place()), SCRATCH) as directory:
         (directory / "pyproject.toml").write_text(_project(choice, destination, index), encoding="utf-8")
@@ -127,7 +127,7 @@ def _uv_lock(choice: Choice, destination: Destination, index: Index) -> str:
 def _project(choice: Choice, destination: Destination, index: Index) -> str:
     """Return a pyproject.toml in which each package of ROCm is a direct dependency: only these get the named source.
 
-    Otherwise uv looks for the needs of `rocm[libraries]` on the public index.
+    Otherwise uv looks for what `rocm[libraries]` needs on the public index.
     """
     extras = {normalised(each.name): each for each in choice.requirements}
     ours = {name: package for name, package in sorted(choice.packages.items()) if is_ours(name, package.version)}
@@ -158,7 +158,7 @@ def _project(choice: Choice, destination: Destination, index: Index) -> str:
 
 
 def environment(choice: Choice, destination: Destination, index: Index) -> str:
-    """Return an environment.yml of conda, whose pip installs the choice."""
+    """Return an environment.yml for conda, with the choice in its `pip` section."""
     options = [f"--index-url {index.address}", *([] if index.is_stable else ["--pre"])]
     rows = [f"      - {json.dumps(each)}" for each in (*options, *map(str, choice.requirements))]
     head = ["name: rocm", "dependencies:", f"  - python=3.{destination.minor}", "  - pip", "  - pip:"]

@@ -119,7 +119,7 @@ def _check_code(offer: Offer, target: str, targets: tuple[str, ...], answer: Ans
 
 
 def _targets_of(offer: Offer, name: str) -> tuple[str, ...]:
-    """Return the targets of a family; a target is its own one."""
+    """Return the targets of a family; a target stands for itself."""
     try:
         return known.expand(name) if offer.kind == FAMILY else (name,)
     except UnknownTargetError:
@@ -144,7 +144,7 @@ def _by_names(  # noqa: PLR0917 - what each step needs
 ) -> tuple[tuple[Requirement, ...], Answer]:
     """Return the requirements with the packages that no extra brings, and the answer to them.
 
-    An SDK for one GPU has no extra for it, and the extra `libraries` of one for families brings this machine's.
+    An SDK for one GPU has no extra for it, and with an SDK for families, `libraries` brings this machine's.
     """
     names = [name for name in _packages(offer, targets) if name not in answer.packages]
     if not names:
@@ -161,7 +161,7 @@ def _by_names(  # noqa: PLR0917 - what each step needs
 
 
 def _nearest(found: Iterable[str], target: str, fits: dict[str, str], further: str) -> str:
-    """Return words for what comes nearest to a target that nothing serves.
+    """Return words for what comes nearest to a target that nothing supports.
 
     further: the option that asks another stream.
     """

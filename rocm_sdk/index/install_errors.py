@@ -8,7 +8,7 @@ OWN_ENVIRONMENT = "make an environment: python3 -m venv rocm && . rocm/bin/activ
 class InstallRefusedError(Exception):
     """The error for a refused installation.
 
-    message says what is wrong with what, fix what to do about it, target for which GPU nothing is offered.
+    message says what is wrong with what, fix what to do about it, target for which GPU the index has nothing.
     """
 
     def __init__(self, message: str, fix: str | None = None, target: str | None = None) -> None:
@@ -23,4 +23,4 @@ class UnreachedIndexError(InstallRefusedError):
 
 
 class WrongWordError(InstallRefusedError):
-    """The error for a word of the command line that stands for nothing, or goes with another one badly: wrong usage."""
+    """The error for a word of the command line that means nothing, or does not go with another: wrong usage."""

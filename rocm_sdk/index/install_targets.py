@@ -26,7 +26,7 @@ _CLASSES = {"discrete": ("discrete", "data centre"), "integrated": ("integrated"
 class InstallTargets(NamedTuple):
     """The targets whose packages are needed, in the order of the GPUs, each once; and what to say about it.
 
-    beside: targets of integrated GPUs beside others, which are left out where nothing is offered for them.
+    beside: targets of integrated GPUs beside others, which are left out if the index has nothing for them.
     """
 
     targets: tuple[str, ...]
@@ -34,7 +34,7 @@ class InstallTargets(NamedTuple):
     beside: tuple[str, ...] = ()
 
     def without(self, target: str) -> InstallTargets:
-        """Return the choice without an integrated GPU for which nothing is offered."""
+        """Return the choice without an integrated GPU for which the index has nothing."""
         note = f"{target}, the integrated GPU, is left out: rocm-sdk run --gpu supported PROGRAM uses the other one"
         rest = tuple(each for each in self.targets if each != target)
         return InstallTargets(rest, (*self.notes[:-1], note), tuple(each for each in self.beside if each != target))
@@ -43,7 +43,7 @@ class InstallTargets(NamedTuple):
 def choose_gpus(wanted: str | None, name_one: str) -> InstallTargets:
     """Return the targets for a value of --gpu; None is the machine. Raise InstallRefusedError if there are none.
 
-    name_one: the fix where a GPU has to be named.
+    name_one: the fix if a GPU has to be named.
     """
     wanted = None if wanted == "machine" else wanted
     if wanted is not None and wanted not in _CLASSES:
@@ -68,7 +68,7 @@ def choose_gpus(wanted: str | None, name_one: str) -> InstallTargets:
 
 
 def _without_hidden(found: Detected) -> tuple[Detected, tuple[str, ...]]:
-    """Return the GPUs that no variable hides from programs, and a note of each that one does.
+    """Return the GPUs that no variable hides from programs, and a note on each hidden one.
 
     The result is all GPUs if that leaves none.
     """
@@ -88,7 +88,7 @@ def _without_hidden(found: Detected) -> tuple[Detected, tuple[str, ...]]:
 
 
 def nearest_targets(target: str) -> dict[str, str]:
-    """Return targets and generic targets whose code a GPU of another one runs -> how it fits, the best first."""
+    """Return targets and generic targets whose code a GPU of this target runs -> how it fits, the best first."""
     others = dict.fromkeys([row.name for row in targets.table()] + [row.generic or "" for row in targets.table()])
     order = ("compatible", "generic", "unofficial")
     fits = {other: _fit(other, target) for other in others if other and other != target}

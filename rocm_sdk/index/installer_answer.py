@@ -1,4 +1,4 @@
-"""The questions to pip or uv which versions they would install from one index, and nothing else."""
+"""The questions to pip or uv about the versions that they would install from one index, and from nowhere else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .destination import Destination
     from .request import Index, Requirement
 
-# An extra that a distribution does not have is a warning of both: of pip, then of uv.
+# The warnings about an extra that a distribution does not have: pip's, then uv's.
 _UNOFFERED = (
     re.compile(r"WARNING: (\S+) \S+ does not provide the extra '([^']+)'"),
     re.compile(r"The package `([\w.-]+)==[^`]*` does not have an extra named `([^`]+)`"),
@@ -38,8 +38,8 @@ _UNOFFERED = (
 _PINNED = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?(?:==| @ )(\S+)", re.MULTILINE)
 _ORIGIN = re.compile(r"^ +# from (\S+)", re.MULTILINE)
 _LAST_LINES = 6  # the last lines of an installer that fails
-# Seconds without a byte after which an installer gives a request up, and how often it asks again. All tries of a silent
-# index take less than 60 s, with the pauses between them. To ask, pip needs one further try: with it, it names a cause.
+# Seconds without a byte after which an installer gives up a request, and how often it tries again. With pauses, all
+# tries of a silent index take less than 60 s. For a question, pip gets one more: then it names a cause.
 ASKING, INSTALLING = ("25", "1"), ("16", "2")
 # Installer -> the variables of both, each with those by which a user may have set it.
 _LIMITS = {
@@ -50,7 +50,7 @@ VARIABLES = {"pip": "PIP_INDEX_URL", "uv": "UV_DEFAULT_INDEX"}  # installer -> i
 # The check of pip's own version asks the same index, and waits for it, too.
 _NO_OTHER_QUESTION = "PIP_DISABLE_PIP_VERSION_CHECK"
 
-# Variables of pip, and of its libraries, that name files. Each of the latter may name several, with blanks.
+# Variables of pip, and of its libraries, that name files. Each of the latter may name several, separated by blanks.
 _PATH_VARIABLES = frozenset(
     {
         "CURL_CA_BUNDLE",
@@ -72,8 +72,8 @@ _PATH_VARIABLES = frozenset(
 )
 _PATHS_VARIABLES = frozenset({"PIP_BUILD_CONSTRAINT", "PIP_CONSTRAINT", "PIP_FIND_LINKS", "PIP_REQUIREMENT"})
 SCRATCH = "rocm-sdk-install-"  # the names of directories in TMPDIR begin so
-# Of source distributions, the code of AMD's rocm alone is run. uv has options for that. Those of pip do not hold for a
-# requirement with an address: there a module refuses, which its interpreters take before the user's sitecustomize.
+# Of source distributions, only the code of AMD's rocm is run. uv has options for that. pip's do not apply to a
+# requirement with an address: that is refused by a module that its interpreters import before the user's sitecustomize.
 _FOR_UV = {"pip": ("--only-binary", ":all:", "--no-binary"), "lock": ("--no-build", "--no-binary-package")}
 _FOR_PIP = """
 import importlib.machinery, os, sys
@@ -94,7 +94,7 @@ class Package(NamedTuple):
 
     version: str
     origin: str
-    is_direct: bool = False  # the requirement of a package has the address, and no page of the index
+    is_direct: bool = False  # the address is from a package's requirement, not from a page of the index
 
 
 class Answer(NamedTuple):
@@ -116,7 +116,7 @@ def ask(requirements: Sequence[Requirement], destination: Destination, index: In
         packages: dict[str, Package] = {}
         matches = list(_PINNED.finditer(done.stdout))
         ends = [*(each.start() for each in matches[1:]), len(done.stdout)]
-        for match, end in zip(matches, ends, strict=False):  # without a match, there is an end more
+        for match, end in zip(matches, ends, strict=False):  # without a match, there is one end more
             source = _ORIGIN.search(done.stdout, match.end(), end)
             own = match[2] if "://" not in match[2] else _version_in(match[2])
             packages[normalised(match[1])] = Package(own, source[1] if source else match[2])
@@ -155,7 +155,7 @@ def compiling(destination: Destination, index: Index) -> list[str]:
 
 
 def plain_options(destination: Destination) -> list[str]:
-    """Return the options without which uv takes packages of the further places of its files.
+    """Return the options without which uv takes packages from the further places in its files.
 
     pip has a variable for the same.
     """
@@ -163,14 +163,14 @@ def plain_options(destination: Destination) -> list[str]:
 
 
 def pre_releases(destination: Destination, index: Index) -> list[str]:
-    """Return the options without which installers do not see the versions of an index of builds that are not final."""
+    """Return the options without which installers ignore the versions in an index of builds that are not final."""
     if index.is_stable:
         return []
     return ["--prerelease", "allow"] if destination.installer == "uv" else ["--pre"]
 
 
 def variables(destination: Destination) -> tuple[list[str], dict[str, str]]:
-    """Return the variables to unset and to set, so that an installer looks at one index and no further place."""
+    """Return the variables to unset and to set to make an installer look at one index and nowhere else."""
     unset = [name for name in destination.further_places if " in " not in name]
     if not _configured(destination):
         return unset, {}
@@ -180,14 +180,14 @@ def variables(destination: Destination) -> tuple[list[str], dict[str, str]]:
 
 
 def _configured(destination: Destination) -> bool:
-    """Return whether files of the installer name further places."""
+    """Return whether the installer's files name further places."""
     return any(" in " in name for name in destination.further_places)
 
 
 def run_installer(
     command: list[str], destination: Destination, index: Index | None, text: str | None, directory: str | None = None
 ) -> Done:
-    """Run an installer, whose index is a variable: the arguments of a process are public, and it may have a password.
+    """Run an installer, with the index in a variable: it may have a password, and a process's arguments are public.
 
     index: None for the indexes that the installer's configuration names. Raises InstallRefusedError if it fails.
     """
@@ -213,7 +213,7 @@ def run_installer(
 
 
 def installer_environment(destination: Destination, index: Index) -> dict[str, str]:
-    """Return the variables of a process that installs from one index and no further place."""
+    """Return the variables of a process that installs from one index and nowhere else."""
     unset, added = variables(destination)
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     made = kept | added | {VARIABLES[destination.installer]: index.address}
@@ -222,12 +222,12 @@ def installer_environment(destination: Destination, index: Index) -> dict[str, s
 
 @contextmanager
 def start_options(destination: Destination, index: Index | None, limits: tuple[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield how an installer is started: with limits, in an empty directory for pip, whose children import from it.
+    """Yield how to start an installer: with limits, and in an empty directory for pip, whose children import from it.
 
     The next run removes its temporary files after a kill. Raises InstallRefusedError if there is no place for them.
     """
     environment = dict(os.environ) if index is None else installer_environment(destination, index)
-    # By these an installer gives up a silent index.
+    # With these, an installer gives up a silent index.
     files = frozenset[str]() if _configured(destination) else destination.set_in_files
     made = {_NO_OTHER_QUESTION: "1"} if destination.installer == "pip" else {}
     for names, value in zip(_LIMITS[destination.installer], limits, strict=True):

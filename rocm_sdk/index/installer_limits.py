@@ -14,11 +14,11 @@ from .install_errors import InstallRefusedError
 
 # Both take less than 0.1 GB for a wheel of 3 GB.
 MEMORY = min(4_000_000_000, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
-SECONDS, STEP = 600.0, 1_000_000  # progress is a megabyte that is written: pages are smaller
+SECONDS, STEP = 600.0, 1_000_000  # a megabyte written counts as progress: pages are smaller
 
 
 def watch_of(installer: str, index: str) -> Callable[[int], None]:
-    """Return a function that ends an installer, by its process ID, and says so, once it is beyond a limit."""
+    """Return a function that ends an installer, by its process ID, once it exceeds a limit, and says so."""
     seen, since = 0, time.monotonic()
 
     def watch(process: int) -> None:

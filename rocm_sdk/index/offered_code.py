@@ -1,7 +1,7 @@
-"""The GPUs for which the SDK of an index has code, and its packages: by its own statements, read from the index.
+"""The GPUs for which an index's SDK has code, and its packages, as the index itself says.
 
-The packages of `rocm-sdk-build` say it in `selector.json` of the source distribution `rocm`, and in `dist_info.json` of
-rocm-sdk-core. Other packages say it by their names, closures by their version.
+Packages of `rocm-sdk-build` say it in `selector.json` of the source distribution `rocm`, and in `dist_info.json` of
+rocm-sdk-core. Other packages say it in their names, closures in their version.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Offer(NamedTuple):
     """The form and the GPUs of an index's packages.
 
     kind: a package for each GPU (DEVICE) or family (FAMILY), or libraries with all code (WHOLE). names: the targets or
-    families, with which the names of the packages end.
+    families that the names of the packages end with.
     """
 
     kind: str
@@ -49,10 +49,10 @@ class Offer(NamedTuple):
 
 
 def read_offer(index: Index, answer: Answer, wanted: Sequence[str]) -> Offer | str:
-    """Return the index's offer of the release that an installer chose, or why it is not known, if it cannot be read.
+    """Return what the index offers of the release that an installer chose, or why that cannot be read.
 
-    wanted: targets whose device packages the installer did not find. Raises InstallRefusedError if the statements of
-    the index are damaged.
+    wanted: targets whose device packages the installer did not find. Raises InstallRefusedError if what the index says
+    is damaged.
     """
     if targets := closure_targets(answer.packages["rocm"].version):
         return Offer(WHOLE, targets)

@@ -1,4 +1,4 @@
-"""JAX of AMD's index and the public one, each asked alone: ROCm's names can be anybody's on the public one."""
+"""JAX from AMD's index and the public one, each used alone: on the public one, anybody can have ROCm's names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .request import Index, Requirement
 from .web.server import Server, WebError
 from .web.simple_index import files_of_project
 
-_SECONDS = 5  # of the question whether an index lists JAX
+_SECONDS = 5  # for the question whether an index lists JAX
 _MOST_TRIES = 8  # each asks for older versions
 _FIX = "another stream (--rocm), or another Python (--python)"
 
@@ -27,7 +27,7 @@ def choose_all(
 ) -> Choice:
     """Choose as `choose` does, JAX in the newest version that its plug-ins have, from the public index if need be.
 
-    A form without versions would mix them: an index that is not reached is no UnreachedIndexError.
+    A form without versions would mix them, so an index that is not reached is not an UnreachedIndexError.
     """
     jax = next((each for each in requirements if each.name == JAX and not each.file), None)
     if jax is None:
@@ -78,7 +78,7 @@ def _lists(index: Index) -> bool:
 
 
 def _public(destination: Destination, index: Index) -> Index:
-    """Return the index that the installer asks by itself; the public one if that is this index."""
+    """Return the index that the installer uses by default; the public one if that is this index."""
     own = destination.public_index
     address = PUBLIC_INDEX if own.rstrip("/") == index.address.rstrip("/") else own
     is_secret = without_passwords(address) != address

@@ -17,7 +17,7 @@ from .install_errors import InstallRefusedError, WrongWordError
 
 _SDK = "sdk"
 _STABLE = "stable"
-_OTHER = "other"  # builds that are not final, of no stream that is known
+_OTHER = "other"  # builds that are not final, of no known stream
 
 
 class Index(NamedTuple):
@@ -31,12 +31,12 @@ class Index(NamedTuple):
 
     @property
     def is_stable(self) -> bool:
-        """True if the index has final releases alone."""
+        """True if the index has only final releases."""
         return self.stream == _STABLE
 
     @property
     def is_directory(self) -> bool:
-        """True if the index lies on this machine: its address begins with file:."""
+        """True if the index is on this machine: its address begins with file:."""
         return urlsplit(self.address).scheme == "file"
 
     @property
@@ -84,9 +84,9 @@ def choose_index(rocm: str | None) -> Index:
 
 
 def _refuse_no_index(site: str) -> None:
-    """Raise InstallRefusedError if ROCM_SDK_INDEX is no address, or a directory's without pages of an index.
+    """Raise InstallRefusedError if ROCM_SDK_INDEX is not an address, or that of a directory that is not an index.
 
-    A directory must be named by its address too: pip takes no path, and commands that are printed have the variable.
+    A directory must be named by its address, too: pip takes no path, and printed commands have the variable.
     """
     if "://" in site and {*"?# \t\n"} & {*site}:  # pip and uv add names of projects
         what = "ROCM_SDK_INDEX has a query, a fragment or a blank, and the names of projects would stand behind it"
@@ -143,7 +143,7 @@ def make_requirements(
 
 
 def refuse_unknown(things: list[str]) -> None:
-    """Raise WrongWordError for a thing that is neither a product nor a wheel that is there."""
+    """Raise WrongWordError for a thing that is neither a product nor an existing wheel."""
     rows = {name: row for name, *row in INSTALLABLES}
     for thing in things:
         if thing not in rows:

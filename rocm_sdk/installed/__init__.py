@@ -3,7 +3,7 @@
 Everything is read from the directory itself. importlib.metadata caches directories by their modification time, and
 before Python 3.13 nothing makes it forget.
 
-This module imports next to nothing: commands that scripts call often pass through here.
+This module imports next to nothing, since scripts often call commands that use it.
 """
 
 import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _PREFIXES = ("rocm_sdk_", "rocm_profiler")
-_TOOLS = ("loader_", "build_", "variant_provider_")  # the rest of the names of distributions that are part of no SDK
+_TOOLS = ("loader_", "build_", "variant_provider_")  # the rest of the names of distributions that are not in an SDK
 
 
 def chosen_site() -> str | None:
@@ -22,15 +22,15 @@ def chosen_site() -> str | None:
 
     Raise RocmSdkError if it cannot be used.
     """
-    from rocm_sdk._native import sdk_facts, sdk_root  # here: adoption works where the extension is missing
+    from rocm_sdk._native import sdk_facts, sdk_root  # here: adoption works without the extension
 
     return None if sdk_root() is None else sdk_facts()["root"]
 
 
 def sdk_sites() -> "Iterable[str]":
-    """Return the directories to look for packages of the SDK in: ROCM_SDK_ROOT's alone, else the entries of sys.path.
+    """Return the directories in which to look for the SDK's packages: only ROCM_SDK_ROOT's, else those of sys.path.
 
-    Raises RocmSdkError as chosen_site does.
+    Raises RocmSdkError like chosen_site.
     """
     root = chosen_site()
     return map(os.path.abspath, sys.path) if root is None else (root,)

@@ -1,4 +1,4 @@
-"""The names of files and the rows of the catalog that they belong to."""
+"""File names, and the rows of the catalog that they belong to."""
 
 from rocm_sdk._native import catalog
 
@@ -42,6 +42,6 @@ def package_of(name: str) -> "str | None":
 
 
 def shortnames_by_stem() -> dict[str, str]:
-    """Return the short names of the libraries whose files have one stem, by that stem."""
+    """Return the short names of the libraries whose files have the same stem, by that stem."""
     stems = {stem(row[2]): row[0] for row in catalog()}
     return {each: name for each, name in stems.items() if each.isprintable() and "*" not in each and "[" not in each}

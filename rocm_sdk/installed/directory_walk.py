@@ -1,7 +1,7 @@
 """The one way to walk through a directory, for both distributions: without recursion, up to a limit of depth.
 
-os.walk calls itself for each level before Python 3.12. pathlib and shutil do so for everything below a directory. So
-the directories that the walker accepts are safe for them, too.
+Before Python 3.12, os.walk calls itself for each level. pathlib and shutil do so for everything below a directory. The
+directories that the walker accepts are safe for them, too.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-DEPTH_LIMIT = 128  # directories in each other; csrc/device_code/code_files.c has the same
+DEPTH_LIMIT = 128  # nested directories; csrc/device_code/code_files.c has the same limit
 
 
 def walk(
     directory: str | os.PathLike[str], on_error: Callable[[OSError], object] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield each directory below one, itself first, with the names of directories and of other files in it, as os.walk.
+    """Yield a directory and each one below it, with the names of directories and of other files in it, like os.walk.
 
     Directories that the caller removes from the list are not entered, nor are links. on_error gets the errors of
-    directories that cannot be listed, which are left out. Directories that lie too deep are a LibraryAccessError:
-    without on_error it is raised.
+    directories that cannot be listed, which are left out. Directories that are nested too deep are a
+    LibraryAccessError, which is raised without on_error.
     """
     top = os.fspath(directory)
     pending = [(top, 0)]
@@ -48,7 +48,7 @@ def walk(
 
 
 def refuse_deep(directory: str | os.PathLike[str]) -> None:
-    """Raise LibraryAccessError if directories lie too deep in this one.
+    """Raise LibraryAccessError if directories in this one are nested too deep.
 
     Functions that call themselves for each level are safe below the limit.
     """
@@ -57,7 +57,7 @@ def refuse_deep(directory: str | os.PathLike[str]) -> None:
 
 
 def too_deep(path: str) -> LibraryAccessError:
-    """Return the error for a directory or an archive in which directories lie too deep."""
+    """Return the error for a directory or an archive in which directories are nested too deep."""
     detail = f"directories lie in each other more than {DEPTH_LIMIT} deep"
     fix = "an installed ROCm has 20: remove the others"
     return LibraryAccessError(f"{path}: cannot read: {detail}", fix, path, detail=detail)

@@ -25,14 +25,14 @@ _HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
 _TEXT_LIMIT = 1 << 20  # bytes of each other file
 _CLOSURE_NOTE = "closure.json"
 _CLOSURE_COMMAND = "rocm-sdk-build closure "
-_CLOSURE = "closure"  # the beginning of the part that a closure adds to the version of a package
-_COMPARED = 1 << 20  # bytes: the contents of smaller files are compared, of larger ones the sizes
+_CLOSURE = "closure"  # the beginning of what a closure adds to the version of a package
+_COMPARED = 1 << 20  # bytes: of smaller files the contents are compared, of larger ones only the sizes
 
 
 class Distribution:
     """An installed distribution.
 
-    name is normalised ("rocm-sdk-core"), spelling is the name as METADATA has it, directory is the absolute path of the
+    name is normalised ("rocm-sdk-core"), spelling is the name as in METADATA, directory is the absolute path of the
     `.dist-info` directory. has_metadata is false while an installer adds or removes the distribution. RECORD is read
     when `files` or `fault` is first used.
     """
@@ -80,7 +80,7 @@ class Distribution:
 
     @property
     def record_facts(self) -> os.stat_result | None:
-        """The answer of fstat for RECORD before it was read; None if RECORD cannot be opened."""
+        """The result of fstat for RECORD before it was read; None if RECORD cannot be opened."""
         _ = self._files_and_fault
         return self._record_facts
 
@@ -91,14 +91,14 @@ class Distribution:
 
     @property
     def has_sdk_files(self) -> bool:
-        """True if the distribution holds files of an SDK. The selector `rocm` and this package hold none."""
+        """True if the distribution contains files of an SDK. The selector `rocm` and this package contain none."""
         return self.name.startswith(("rocm-sdk-", "rocm-profiler")) and self.name != LOADER
 
     @property
     def is_placeholder(self) -> bool:
         """True if it is one of the empty packages that the public index has under the names of the SDK.
 
-        Such packages have one of few versions, and at most the `__init__.py` of a module without a platform directory.
+        Such packages have one of a few versions, and at most a module's `__init__.py` without a platform directory.
         """
         if not is_placeholder_version(self.version) or not is_of_sdk(self.name) or self.name == LOADER:
             return False
@@ -108,7 +108,7 @@ class Distribution:
 
     @property
     def requirement(self) -> str:
-        """The argument for pip that installs just this distribution, or the one that a closure was made of."""
+        """The argument for pip that installs this very distribution, or the one from which a closure was made."""
         return f"{self.name}=={without_closure(self.version)}"
 
     @property
@@ -123,7 +123,7 @@ class Distribution:
 
     @property
     def closure(self) -> str | None:
-        """The command that made this of a whole package (`rocm-sdk-build closure`); None if none did."""
+        """The command that made this from a whole package (`rocm-sdk-build closure`); None if none did."""
         note = self.read(_CLOSURE_NOTE)
         if not note:
             return None
@@ -175,7 +175,7 @@ def name_of_directory(directory: str) -> str:
 
 
 def normalised(name: str) -> str:
-    """Return the spelling of a distribution's name that is equal for all spellings (PEP 503)."""
+    """Return the normalised spelling of a distribution's name (PEP 503)."""
     name = name.translate(_SEPARATORS).lower()
     while "--" in name:
         name = name.replace("--", "-")
@@ -198,7 +198,7 @@ def same_release(one: str, other: str) -> bool:
 
 
 def without_closure(version: str) -> str:
-    """Return the version of the package that a closure was made of: 7.10.0 of 7.10.0+closure.gfx942."""
+    """Return the version of the package from which a closure was made: 7.10.0 for 7.10.0+closure.gfx942."""
     public, _, local = version.partition("+")
     parts = local.split(".")
     if _CLOSURE not in parts:
@@ -239,7 +239,7 @@ def _letters(version: str) -> str:
 
 
 def without_twins(distributions: list[Distribution], site: str) -> tuple[list[Distribution], list[Distribution]]:
-    """Return the distributions, one of each name, and the others of the same names, which the files fit less."""
+    """Return the distributions, one of each name, and the others with the same names, which match the files less."""
     by_name: dict[str, list[Distribution]] = {}
     for each in distributions:
         by_name.setdefault(each.name, []).append(each)
@@ -250,7 +250,7 @@ def without_twins(distributions: list[Distribution], site: str) -> tuple[list[Di
 
 
 def _fit(each: Distribution, site: str) -> tuple[float, bool]:
-    """Return the share of the files of RECORD that are there as it says, and whether the metadata has no fault.
+    """Return which share of RECORD's files are there as it says, and whether the metadata has no fault.
 
     Files of the metadata itself do not count: they may be faultless.
     """

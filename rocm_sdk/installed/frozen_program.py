@@ -1,4 +1,4 @@
-"""The files of the SDK's packages that a frozen program takes along, in their layout."""
+"""The files of the SDK's packages that go into a frozen program, in their layout."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,9 +14,9 @@ _LARGE = 500_000_000  # bytes
 
 
 def package_files(say: Callable[[str], object]) -> Iterator[tuple[str, str]]:
-    """Yield each file of the packages, and the directory of the program that it goes to.
+    """Yield each file of the packages, and the directory in the program that it goes to.
 
-    say: is told which package is not there.
+    say: called with a message about a missing package.
     """
     for package in _PACKAGES:
         try:
@@ -33,7 +33,7 @@ def package_files(say: Callable[[str], object]) -> Iterator[tuple[str, str]]:
 
 
 def warning_of_size(files: list[tuple[str, str]]) -> str | None:
-    """Return how large the SDK is that goes into the program, and what makes it smaller; None if it is small."""
+    """Return words for the size of the SDK in the program, and what makes it smaller; None if it is small."""
     size = sum(os.stat(path).st_size for path, _ in files)
     if size < _LARGE:
         return None

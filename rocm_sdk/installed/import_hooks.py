@@ -17,7 +17,7 @@ def find_directories(modules: "Iterable[str]") -> dict[str, bytes]:
     directories = {}
     for module in modules:
         try:
-            # As importlib.util.find_spec does, whose import takes longer than the search.
+            # Like importlib.util.find_spec, whose import takes longer than the search.
             if module in sys.modules:
                 spec = getattr(sys.modules[module], "__spec__", None)
             else:

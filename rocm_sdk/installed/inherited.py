@@ -1,6 +1,6 @@
 """The variables that a parent leaves to its children, and the parts of them that lead out of the SDK.
 
-Variables of a profiler that runs now are meant: without them the program would not be profiled.
+Variables of a running profiler are intended: without them, the program would not be profiled.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ANCESTORS = 64  # that are looked at
 class Row(NamedTuple):
     """A row of the table."""
 
-    name: str  # "*" at its end: all that begin so
+    name: str  # with "*" at its end: all that begin like this
     kind: str  # "file", "directory", "list", "switch"
     is_of_profilers: bool
     set_by: str
@@ -49,19 +49,19 @@ class Inherited(NamedTuple):
 
     @property
     def removal(self) -> str:
-        """The line of a shell after which nothing leads out of the SDK."""
+        """The shell line after which nothing leads out of the SDK."""
         return f"unset {self.name}" if self.kept is None else f"export {self.name}={quoted_for_shell(self.kept)}"
 
 
 def inherited(installed: Installed, variables: Mapping[str, str]) -> Iterator[Inherited]:
-    """Yield the variables of the table that are set, in its order, except variables of a profiler that runs now."""
+    """Yield the variables of the table that are set, in its order, except those of a running profiler."""
     running: list[bytes] | None = None
     for row in map(Row._make, inherited_variables()):
         for name in _named(row, variables):
             found = _judged(installed, name, variables[name], row)
             if row.is_of_profilers:
                 running = _profilers(variables) if running is None else running
-                # What a profiler that runs has set, it did not have from its own parent.
+                # What a running profiler has set did not come from its own parent.
                 entry = os.fsencode(f"{found.name}={found.value}")
                 if any(entry not in environment.split(b"\0") for environment in running):
                     continue
@@ -109,8 +109,8 @@ def _is_of_sdk(places: list[str], path: str) -> bool:
 def _profilers(variables: Mapping[str, str]) -> list[bytes]:
     """Return the environment of each profiler that runs this process, as it was at its start.
 
-    A profiler that has become this program left its tool in it, by LD_PRELOAD; it has no environment of its own any
-    more.
+    A profiler that has become this program has left its tool in it, through LD_PRELOAD; it no longer has its own
+    environment.
     """
     found = [b""] if any(map(_is_loaded_tool, entries_of("LD_PRELOAD", variables.get("LD_PRELOAD", "")))) else []
     pid = os.getppid()

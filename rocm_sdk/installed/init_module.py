@@ -5,7 +5,7 @@ import os
 from importlib.machinery import PathFinder
 
 _NAME = "_rocm_init.py"
-_LARGEST = 1 << 20  # bytes; the established ones have some hundred
+_LARGEST = 1 << 20  # bytes; the established ones have a few hundred
 
 
 def init_module(package: str) -> str | None:

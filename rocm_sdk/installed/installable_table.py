@@ -1,4 +1,4 @@
-"""The packages that `rocm-sdk install` installs by a name of their own.
+"""The packages that `rocm-sdk install` installs by their own names.
 
 Sources: AMD's pages on installing ROCm, PyTorch and JAX with pip. The packages for single targets of torch and
 torchvision are extras of these two, torchaudio, apex and JAX have none, and the packages of JAX require no ROCm.

@@ -1,6 +1,6 @@
-"""The facts of how the SDK was installed: by which installer, into which environment, from where.
+"""How the SDK was installed: by which installer, into which environment, from where.
 
-Fixes are made from these facts. Only files are read: once something is wrong, or where packages are to be installed.
+Fixes are made from these facts. Only files are read, and only if something is wrong or packages are to be installed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def installation_facts(
     requirement: str | None = None,
     known: Sequence[Distribution] | None = None,
 ) -> dict[str, str]:
-    """Return the fields of rsdk_installation (rocm_sdk/problem.h) that are known of the packages in `site`.
+    """Return the fields of rsdk_installation (rocm_sdk/problem.h) that are known about the packages in `site`.
 
     distribution: the package that is to be installed again. requirement: the packages to install; its source counts.
     known: the distributions of the SDK there, if the caller has read them. Beside those fields are `packages`, the
@@ -62,7 +62,7 @@ def installation_facts(
     prefix = _prefix_of(site)
     python = _python_of(prefix) if prefix is not None else sys.executable
     metadata = _metadata_of(site, distribution, known)
-    if prefix is None and metadata is None:  # a directory that no Python installer has filled or may fill
+    if prefix is None and metadata is None:  # a directory that no Python installer has filled, or may fill
         installer = "other"
     else:
         words = metadata.read("INSTALLER").decode("utf-8", errors="replace").split() if metadata is not None else ()
@@ -83,7 +83,7 @@ def installation_facts(
 
 
 def own_site() -> str:
-    """Return the directory that packages are added to: this package's, if an installer put it there, else purelib."""
+    """Return the directory for further packages: this package's, if an installer put it there, else purelib."""
     own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return own if os.path.basename(own) in _SITES or _metadata_of(own, None) else sysconfig.get_path("purelib")
 
@@ -94,7 +94,7 @@ def own_site() -> str:
 def _prefix_of(site: str) -> str | None:
     """Return the environment whose packages are in `site`.
 
-    The result is None for a directory of no environment, as --target makes.
+    The result is None for a directory that is in no environment, such as one of --target.
     """
     if _same(site, sysconfig.get_path("purelib")) or _same(site, sysconfig.get_path("platlib")):
         return sys.prefix
@@ -145,7 +145,7 @@ def _shown(path: str) -> str:
 
 
 def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> str:
-    """Return the row of the table of installers: the one that made the installation, and is there to change it."""
+    """Return the row of the table of installers: the one that made the installation and is there to change it."""
     if prefix is None:
         if find_program("uv") and (recorded == "uv" or not _has_module("pip")):
             return "uv target"
@@ -169,7 +169,7 @@ def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> 
 def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
     """Return whether the system's package manager owns a directory.
 
-    Such a directory is in /usr, and neither a virtual environment nor pip's work.
+    Such a directory is in /usr, and neither in a virtual environment nor made by pip.
     """
     if os.path.exists(os.path.join(prefix, _ENVIRONMENT_FILE)) or recorded in {"pip", "uv"}:
         return False
@@ -207,7 +207,7 @@ def _names_of_sdk(site: str) -> list[str]:
 
 
 def _own_source(requirement: str, site: str, known: Sequence[Distribution] | None) -> dict[str, str]:
-    """Return the source of a requirement that was installed by a path or an address; {} for another one."""
+    """Return the source of a requirement that was installed from a path or an address; {} for another one."""
     from .wheel_directory import address_of, tree_of, wheels_of  # here: most problems need no command
 
     known = known or [Distribution(f"{site}/{name}") for name in _names_of_sdk(site)]
@@ -222,14 +222,14 @@ def _own_source(requirement: str, site: str, known: Sequence[Distribution] | Non
 def _source(installer: str, prefix: str | None) -> str | None:
     """Return options that name the source; "" if the installer's configuration names it, None if nothing does.
 
-    An index of the configuration is not repeated: it may hold a password.
+    An index in the configuration is not repeated: it may contain a password.
     """
     index = index_of(installer, prefix)
     return None if index is None or index.rstrip("/") in _PUBLIC_INDEXES else ""
 
 
 def index_of(installer: str, prefix: str | None) -> str | None:
-    """Return the index that an installer takes packages from, as its configuration says; None if that does not."""
+    """Return the index from which an installer takes packages, if its configuration says so; else None."""
     if installer.startswith("uv"):
         return _index_of_uv()
     if index := os.environ.get("PIP_INDEX_URL"):
@@ -241,7 +241,7 @@ def index_of(installer: str, prefix: str | None) -> str | None:
 
 
 def _index_of_uv() -> str | None:
-    """Return the index that uv takes packages from, as its variables and files say; None if they do not.
+    """Return the index from which uv takes packages, if its variables and files say so; else None.
 
     Of several [[index]] tables the one with `default = true` replaces the public index.
     """
@@ -259,9 +259,9 @@ def _index_of_uv() -> str | None:
 
 
 def further_places(installer: str, prefix: str) -> list[str]:
-    """Return the settings of "pip" or "uv" that add packages of other places than an index.
+    """Return the settings of "pip" or "uv" that add packages from places other than an index.
 
-    Variables are named alone, settings of files with the file.
+    Variables are given by name, settings in files with the file.
     """
     keys, variables, sections = _FURTHER_PLACES[installer]
     paths = _pip_files(prefix) if installer == "pip" else _uv_files()
@@ -281,7 +281,7 @@ def keys_of_pip(prefix: str) -> frozenset[str]:
 
 
 def _pip_files(prefix: str) -> list[str]:
-    """Return pip's files, the first counts: PIP_CONFIG_FILE's, the environment's, the user's, the machine's."""
+    """Return pip's files, the most important first: PIP_CONFIG_FILE's, the environment's, the user's, the machine's."""
     named = os.environ.get("PIP_CONFIG_FILE")
     if named == os.devnull:  # this file switches all others off
         return []
@@ -308,9 +308,9 @@ def _uv_files() -> list[str]:
 
 
 def _project_files() -> list[str]:
-    """Return the files of the nearest directory above with settings of uv, and of the roots of workspaces above it.
+    """Return the files of the nearest directory above with settings for uv, and of the workspace roots above it.
 
-    For a member of a workspace uv reads the root's file alone. Who is a member is not looked at.
+    For a member of a workspace, uv reads only the root's file. We do not check which directories are members.
     """
     try:
         directory = os.getcwd()
@@ -329,7 +329,7 @@ def _project_files() -> list[str]:
 
 
 def _names_of_uv(path: str) -> set[str]:
-    """Return the names of tables and keys below [tool.uv] in a pyproject.toml. Without any, uv looks further above."""
+    """Return the names of tables and keys below [tool.uv] in a pyproject.toml. Without any, uv looks further up."""
     try:
         lines = read_beginning(path, _LIMIT).decode("utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The libraries of the SDK that libraries and programs need, directly or not, as their DT_NEEDED entries say."""
+"""The libraries of the SDK that libraries and programs need, directly or not, by their DT_NEEDED entries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .shared_objects import SharedObject, inspect
 
 
 class NeededLibraries:
-    """The needs of shared objects for each other."""
+    """Which shared objects need each other."""
 
     def __init__(self, objects: Iterable[SharedObject]) -> None:
         self._by_path: dict[str, SharedObject] = {}
@@ -36,12 +36,12 @@ class NeededLibraries:
         return list(found.values())
 
     def missing(self, path: str) -> list[str]:
-        """Return the names that a file, or a file that it needs, asks for, and no file of the SDK has."""
+        """Return the names that a file, or a file that it needs, asks for and that no file of the SDK has."""
         names = (name for each in self.of(path) for name in names_needed(each))
         return list(dict.fromkeys(name for name in names if name not in self._by_name))
 
     def fifo_below(self, path: str) -> str | None:
-        """Return a FIFO in the place of something that a file needs; None if there is none.
+        """Return a FIFO where something that a file needs should be; None if there is none.
 
         Whoever opens a FIFO waits for a writer.
         """

@@ -1,4 +1,4 @@
-"""The distributions that are no packages of the SDK: torch, jax, and others that a user names."""
+"""The distributions that are not packages of the SDK: torch, jax, and others that a user names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def files_beside(path: str) -> tuple[str, ...] | None:
 
 
 def versions(beginning: str) -> dict[str, str]:
-    """Return the versions of the distributions whose normalised names begin so, by these names."""
+    """Return the versions of the distributions whose normalised names begin like this, by these names."""
     found = ((normalised(each.metadata["Name"] or ""), each.version) for each in importlib.metadata.distributions())
     return {name: version for name, version in found if name.startswith(beginning)}
 

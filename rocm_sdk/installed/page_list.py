@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .view import Installed
 
-PAGE_LIST = "lib/rocm-sdk.pages"  # in the directory of the core package; any may replace it, whatever RECORD lists
+PAGE_LIST = "lib/rocm-sdk.pages"  # in the directory of the core package; it may be replaced, whatever RECORD lists
 VARIABLE = "ROCM_SDK_RECORD_PAGES"
 
 _PROGRAM = """\
@@ -36,7 +36,7 @@ def load_command(installed: Installed) -> list[str]:
 def drop_libraries(installed: Installed) -> None:
     """Drop the libraries from the kernel's cache.
 
-    Of a file that is there as it was written, the kernel may map 2 MiB for each page that is touched, and all of that
+    If a file is still in the cache as it was written, the kernel may map 2 MiB for each touched page, and all of that
     would be recorded.
     """
     for step in load_plan(*installed.locations, new_process=True).steps:

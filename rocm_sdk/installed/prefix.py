@@ -15,11 +15,11 @@ from rocm_sdk.base.files import is_below, read_beginning
 from rocm_sdk.base.search_path import entries_of
 from rocm_sdk.installed.directory_walk import walk
 
-# Prefixes that ROCm shares with other software: there only files with ROCm's names are tested.
+# Prefixes that ROCm shares with other software: only files with ROCm's names are tested there.
 _SHARED = ("/", "/usr", "/usr/local")
-_CONDA = "conda-meta"  # of an environment of conda, which has other packages too
+_CONDA = "conda-meta"  # in a conda environment, which has other packages, too
 
-# Libraries that are ROCm's own and that no short name leads to, and the names of its CMake packages.
+# Libraries of ROCm that have no short name, and the names of its CMake packages.
 _OWN_LIBRARY = re.compile(
     r"lib(hsakmt|hsa|hip|roc|amd|rsmi|rccl|miopen|composable|migraphx|rpp).*\.so.*", re.IGNORECASE
 )
@@ -43,7 +43,7 @@ class Prefix:
 
     root: str  # absolute
     destdir: str = ""  # the staging directory that it is below; "": the prefix is where it will be
-    unset: tuple[str, ...] = ()  # variables that led to another SDK, and do not any more
+    unset: tuple[str, ...] = ()  # variables that led to another SDK and no longer do
 
     # ---- places
 
@@ -72,7 +72,7 @@ class Prefix:
 
     @cached_property
     def is_shared(self) -> bool:
-        """True if other software is in the prefix too."""
+        """True if there is other software in the prefix, too."""
         is_of_system = not self.destdir and os.path.realpath(self.root) in _SHARED
         return is_of_system or os.path.isdir(os.path.join(self.root, _CONDA))
 
@@ -80,7 +80,7 @@ class Prefix:
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """The files and links that are not directories; for a shared prefix the ones that have ROCm's names."""
+        """The files and links that are not directories; for a shared prefix, those with ROCm's names."""
         found = []
         for directory, directories, names in walk(self.root):
             for name in sorted(directories):
@@ -133,7 +133,7 @@ class Prefix:
 
 
 def is_own_package(name: str) -> bool:
-    """Return whether a CMake package, or a scope of targets, is ROCm's by its name."""
+    """Return whether a CMake package, or a scope of targets, is ROCm's, judging by its name."""
     return _OWN_CMAKE.fullmatch(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""The versions that the files of a prefix say."""
+"""The versions that the files of a prefix state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEADER = re.compile(r"(\w+?)[-_]version\.h(?:pp)?")
 _CMAKE = re.compile(r"(.+?)-?config-?version\.cmake", re.IGNORECASE)
 _HIP_FILE = re.compile(r"libamdhip64\.so\.(\d+\.\d+\.\d+)")
 
-# The subjects of files whose names do not say theirs: the release of ROCm itself.
+# The subjects of files whose names do not show them: the release of ROCm itself.
 _ROCM = frozenset({"rocm", "rocmcore"})
 RELEASE = "ROCm"
 _TOOLS = "rocm-cmake"
@@ -33,7 +33,7 @@ _OTHERS = 3
 
 
 class Said(NamedTuple):
-    """A version that a file says."""
+    """A version that a file states."""
 
     path: str
     about: str  # "ROCm", "hip", "rocsparse"
@@ -41,9 +41,9 @@ class Said(NamedTuple):
 
 
 def release_of(prefix: Prefix) -> str | None:
-    """Return the version of the packages, of ROCm or of HIP that a prefix has; None without all of them.
+    """Return the version of the packages, of ROCm or of HIP in a prefix; None if it states none of them.
 
-    The packages are the ones whose directory the prefix is. The release of ROCm is the one that the prefix says it has.
+    The packages are those whose directory the prefix is. The release of ROCm is the one that the prefix states.
     """
     if version := _version_of_packages(prefix):
         return version
@@ -52,7 +52,7 @@ def release_of(prefix: Prefix) -> str | None:
 
 
 def _version_of_packages(prefix: Prefix) -> str | None:
-    """Return the version of the packages of an SDK, for a directory of theirs; None for another one.
+    """Return the version of an SDK's packages, for one of their directories; None for another one.
 
     `_rocm_sdk_devel` is such a directory.
     """
@@ -65,13 +65,13 @@ def _version_of_packages(prefix: Prefix) -> str | None:
 
 
 def agree(first: Said, other: Said) -> bool:
-    """Return whether two versions of one thing are equal, as far as both say it."""
+    """Return whether two versions of one thing are equal, up to the shorter one."""
     length = min(_NUMBERS_OF.get(first.about, _OTHERS), first.version.count(".") + 1, other.version.count(".") + 1)
     return first.version.split(".")[:length] == other.version.split(".")[:length]
 
 
 def versions(prefix: Prefix) -> Iterator[Said]:
-    """Yield the version of each file that says one."""
+    """Yield the version of each file that states one."""
     info = os.path.join(prefix.root, ".info/version")
     if (match := _NUMBERS.match(_text_of(info))) is not None:
         yield Said(info, RELEASE, match[1])
@@ -98,7 +98,7 @@ def _about(name: str) -> str:
 
 
 def _of_assignments(pattern: re.Pattern[str], text: str) -> str | None:
-    """Return the version that three names say; None unless all of them do, each once."""
+    """Return the version that three assignments state; None unless all are there, each once."""
     found: dict[str, set[str]] = {}
     for _, part, value in pattern.findall(text):
         found.setdefault(part, set()).add(value)

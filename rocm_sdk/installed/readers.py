@@ -1,4 +1,4 @@
-"""The readers and tables of the C library that rocm-sdk-build takes beside the public API."""
+"""The readers and tables of the C library that rocm-sdk-build uses besides the public API."""
 
 from rocm_sdk._native import (
     HostFiles,

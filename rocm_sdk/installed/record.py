@@ -1,4 +1,4 @@
-"""The list of the files that an installer removes with a distribution, RECORD (PEP 376, PEP 627), read and written."""
+"""RECORD, the list of the files that an installer removes with a distribution (PEP 376, PEP 627), read and written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIMIT = 1 << 28  # bytes; half a million files fit
 
 
 class Row(NamedTuple):
-    """A row of RECORD as its texts."""
+    """A row of RECORD as texts."""
 
     path: str
     digest: str = ""  # "sha256=..."; "" if RECORD has none
@@ -36,7 +36,7 @@ class RecordedFile(NamedTuple):
 
 
 class RecordText(NamedTuple):
-    """The rows of RECORD, and the answer of fstat for the file before it was read."""
+    """The rows of RECORD, and the result of fstat for the file before it was read."""
 
     rows: list[Row]
     facts: os.stat_result
@@ -70,7 +70,7 @@ def parse_record(data: bytes) -> list[Row]:
 
 
 def digest_text(digest: _Hash) -> str:
-    """Return a digest as RECORD has it: "sha256=" and base64 without padding."""
+    """Return a digest in the form of RECORD: "sha256=" and base64 without padding."""
     return f"{digest.name}={base64.urlsafe_b64encode(digest.digest()).rstrip(b'=').decode()}"
 
 

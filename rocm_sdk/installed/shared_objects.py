@@ -25,7 +25,7 @@ _MAGIC = b"\x7fELF"
 _TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, of x86-64 and aarch64, whose byte order is little-endian
 _MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU
 
-# Linker names that other software has too.
+# Linker names that other software has, too.
 OF_SYSTEMS = frozenset({"", "libOpenCL.so"})
 
 # Directories of a platform directory whose shared objects are not for programs of this machine.
@@ -127,7 +127,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _is_library(path: str) -> bool:
-    """Return whether a file should be a shared object for the host: it is no linker script, and no code for a GPU."""
+    """Return whether a file should be a shared object for the host: neither a linker script nor code for a GPU."""
     try:
         head = read_beginning(path, 20)
     except NotAFileError:

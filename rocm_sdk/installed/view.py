@@ -1,6 +1,6 @@
 """The SDK that a command looks at: its site-packages directory, distributions, files, and facts of the C library.
 
-A command makes one `Installed` and hands it down. Each part is read when it is first asked for, and once. Whoever
+A command makes one `Installed` and hands it down. Each part is read only once, when it is first asked for. Whoever
 changes an installation makes a new one. Nothing comes from what an earlier import has seen.
 """
 
@@ -28,10 +28,10 @@ _PLATFORM = ("_rocm_sdk", "_rocm_profiler")
 
 
 class Installed:
-    """A site-packages directory with an SDK, or for one; or a ROCm that is not a package of Python.
+    """A site-packages directory with an SDK, or for one; or a ROCm that is not a Python package.
 
-    site is absolute; for a ROCm that is no package it is the prefix. fallback is the place of ROCM_SDK_FALLBACK that
-    the ROCm was taken from, prefix a hierarchy of files that is to be packaged. chosen_by is what named the directory
+    site is absolute; for a ROCm that is not a package it is the prefix. fallback is the place of ROCM_SDK_FALLBACK from
+    which the ROCm comes, prefix a hierarchy of files that is to be packaged. chosen_by is what named the directory
     ("ROCM_SDK_ROOT", "--target"); None: sys.path leads to it.
     """
 
@@ -59,7 +59,7 @@ class Installed:
 
     @property
     def target(self) -> str | None:
-        """The directory to name, for a process that tests it too; None if it uses what this process would."""
+        """The directory to name to a process that tests it, too; None if that would use the same one anyway."""
         return None if self.is_current else self.site
 
     @property
@@ -71,7 +71,7 @@ class Installed:
 
     @cached_property
     def locations(self) -> "dict[str, LibraryLocation]":
-        """The libraries of the catalog that are there, by short name.
+        """The installed libraries of the catalog, by short name.
 
         Raises PackageNotInstalledError without an SDK.
         """
@@ -81,7 +81,7 @@ class Installed:
 
     @cached_property
     def directories(self) -> tuple[str, ...]:
-        """The directories of the packages that hold libraries. Raises PackageNotInstalledError without an SDK."""
+        """The directories of the packages with libraries. Raises PackageNotInstalledError without an SDK."""
         found = [self.sdk.package_directory("core")]
         try:  # noqa: SIM105  contextlib takes longer to import
             found.append(self.sdk.package_directory("libraries"))
@@ -93,19 +93,19 @@ class Installed:
 
     @cached_property
     def distributions(self) -> "tuple[Distribution, ...]":
-        """The distributions of the SDK, by directory, one of each name; () for a ROCm that is no package."""
+        """The distributions of the SDK, by directory, one of each name; () for a ROCm that is not a package."""
         return self._distributions_and_twins[0]
 
     @property
     def twins(self) -> "tuple[Distribution, ...]":
-        """The metadata of distributions that have another one, which the files fit better."""
+        """The metadata of distributions that have another one, which matches the files better."""
         return self._distributions_and_twins[1]
 
     @cached_property
     def _distributions_and_twins(self) -> "tuple[tuple[Distribution, ...], tuple[Distribution, ...]]":
         if self.fallback is not None or self.prefix is not None:
             return (), ()
-        from .distributions import sdk_distributions  # here: commands that know what they look for read none
+        from .distributions import sdk_distributions  # here: commands that know what they want read none
 
         found = sdk_distributions(self.site)
         if len({each.name for each in found}) == len(found):
@@ -116,7 +116,7 @@ class Installed:
         return tuple(kept), tuple(others)
 
     def distributions_in(self, site: str) -> "tuple[Distribution, ...]":
-        """Return the distributions of the SDK in a directory of sys.path, also its own: packages may lie apart."""
+        """Return the SDK's distributions in a directory of sys.path, its own included: packages may be apart."""
         if site == self.site:
             return self.distributions
         from .distributions import sdk_distributions
@@ -139,7 +139,7 @@ class Installed:
 
     @cached_property
     def version(self) -> str:
-        """The version of the core package, else the version that the SDK says; "unknown" without either."""
+        """The version of the core package, else the one that the SDK states; "unknown" without either."""
         if self.core is not None:
             return self.core.version
         if self.fallback is not None:
@@ -193,9 +193,9 @@ class Installed:
         }
 
     def known(self, site: str, distribution: str | None, requirement: str | None = None) -> dict[str, str]:
-        """Return how the packages of a directory were installed, as installation_facts says it.
+        """Return how the packages of a directory were installed, as installation_facts returns it.
 
-        Each package is asked once.
+        Each package is looked at once.
         """
         place = (site, distribution, requirement)
         if place not in self._known:
@@ -229,7 +229,7 @@ class Installed:
     def core_directory(self) -> str:
         """The directory with the files of core, or the one that would have them.
 
-        A directory that was renamed is no package.
+        A renamed directory is not a package.
         """
         names = (os.path.basename(path) for path in self.platform_directories)
         name = next((name for name in names if "_core" in name and name.isidentifier()), "_rocm_sdk_core")
@@ -242,7 +242,7 @@ class Installed:
 
         if self.prefix is not None:
             return inspected(self.prefix.libraries())
-        if self.fallback is not None:  # its libraries lie beside others
+        if self.fallback is not None:  # its libraries are among others
             return inspected({str(each.path) for each in self.locations.values()})
         return inspected(
             paths_below(each for each in self.platform_directories if "devel" not in os.path.basename(each))
@@ -250,7 +250,7 @@ class Installed:
 
     @cached_property
     def needed_libraries(self) -> "NeededLibraries":
-        """The needs of the shared objects, among each other."""
+        """Which of the shared objects need each other."""
         from .needed_libraries import NeededLibraries
 
         return NeededLibraries(self.shared_objects)
@@ -264,7 +264,7 @@ class Installed:
 
     @property
     def rocm_linker_names(self) -> frozenset[str]:
-        """The linker names that only a ROCm has: the SDK's libraries without those that systems have too."""
+        """The linker names that only a ROCm has: the SDK's libraries without those that systems have, too."""
         from rocm_sdk.base.files import names_in
 
         from .catalog import linker_name
@@ -288,7 +288,7 @@ class Installed:
 
     @cached_property
     def _linked_files(self) -> frozenset[str]:
-        """The files to which links of an installer lead; nothing leads to the development tree's."""
+        """The files to which an installer's links lead; nothing leads to those of the development tree."""
         from rocm_sdk.base.files import installed_file
         from rocm_sdk.installed.directory_walk import walk
 
@@ -320,7 +320,7 @@ def current() -> Installed:
 
 
 def _site_of(*beginnings: str) -> str | None:
-    """Return the first entry of sys.path with a name that begins so, this package ignored; None if there is none."""
+    """Return the first entry of sys.path with a name that begins like this, except this package's; None: none."""
     from rocm_sdk.base.files import names_in
 
     from .distributions import BUILDER, LOADER, normalised

@@ -1,6 +1,6 @@
 """The source of installed packages: the directories, addresses and source trees of direct_url.json (PEP 610).
 
-A directory counts for its content: another release, or a package of another product, is elsewhere.
+A directory counts only for what it has: another release, or a package of another product, is elsewhere.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def wheels_of(requirement: str, site: str, known: Iterable[Distribution]) -> Whe
 def address_of(requirement: str, known: Iterable[Distribution]) -> str | None:
     """Return the address of the required wheel, which was installed from the network; None for another package.
 
-    direct_url.json has no password: who needs one has it in ~/.netrc.
+    direct_url.json has no password: those who need one have it in ~/.netrc.
     """
     found = next((each for each in known if each.requirement == requirement), None)
     url = _url_of(found)
@@ -86,7 +86,7 @@ def tree_of(requirement: str, known: Iterable[Distribution]) -> str | None:
 
 
 def _directory_of(metadata: Distribution | None) -> str | None:
-    """Return the directory of the wheel that was installed by its path, if it is still there; else None."""
+    """Return the directory of the wheel that was installed from a path, if it is still there; else None."""
     from urllib.parse import unquote
 
     url = _url_of(metadata)
@@ -121,7 +121,7 @@ def _directories(name: str, site: str, known: Iterable[Distribution]) -> Iterato
 
 
 def _products(name: str, site: str) -> Iterator[Distribution]:
-    """Yield a package that is none of the SDK, and its product, if they are installed.
+    """Yield a package that is not part of the SDK, and its product, if they are installed.
 
     The package is for one target, and the product's.
     """
@@ -149,7 +149,7 @@ def _name_and_version(file: str) -> tuple[str, str]:
 def _canonical(version: str) -> str:
     """Return a version with one spelling of its separators.
 
-    Names of files have `_` where versions may have `-`, behind the `+`.
+    After the `+`, file names have `_` where versions may have `-`.
     """
     return version.lower().replace("_", ".").replace("-", ".")
 

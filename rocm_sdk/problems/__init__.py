@@ -1,4 +1,4 @@
-"""The problems of an installation, with their causes and fixes: the C library's table, and problems made of it."""
+"""The problems of an installation, with their causes and fixes: the C library's table, and problems made from it."""
 
 from .problem import Problem, SaidFixes, example, exception, fix_of, in_general, problem, problem_of
 from .registry import ALIASES, ENTRIES, Entry

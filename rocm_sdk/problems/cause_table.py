@@ -62,7 +62,7 @@ _OF_STATES = ("E-FILE-001", "E-FILE-002", "E-FILE-003", "E-FILE-008", "E-PKG-002
 # Problems with a file or directory that this user may not read.
 _OF_PERMISSIONS = ("E-FILE-001", "E-PKG-001", "E-PKG-003", "E-PKG-013", "E-TOOL-001", "E-TOOL-002")
 
-# Problems with the files and packages in a directory that is none.
+# Problems with the files and packages in something that is not a directory.
 _OF_DIRECTORIES = ("E-FILE-001", "E-PKG-003", "E-TOOL-001", "E-TOOL-002", "W-PKG-019")
 
 # fmt: off
@@ -149,7 +149,7 @@ def explains(code: str, relation: str) -> "frozenset[str]":
 
 
 def how_of(code: str, relation: str) -> str | None:
-    """Return how a cause of this code is established that explains something by a relation.
+    """Return how a cause with this code, which explains something by a relation, is established.
 
     The result is None if it explains nothing by this relation.
     """

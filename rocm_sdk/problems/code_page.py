@@ -1,4 +1,4 @@
-"""The page of a code, which `rocm-sdk explain` prints and the documentation holds."""
+"""The page of a code, which `rocm-sdk explain` prints and the documentation contains."""
 
 from .cause_table import consequences
 from .problem import example, in_general
@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The words that stand in a command for something that is not known.
+# The words in a command that stand for something unknown.
 _PLACEHOLDERS = frozenset(
     (
         *("ADDRESS", "BYTES", "CAPABILITY", "DIRECTORY", "DISTRIBUTION", "FILE", "GROUP", "INDEX", "LIBRARY"),
@@ -46,14 +46,14 @@ def _as_it_is(fix: Fix, text: "Callable[[str], str]", command: "Callable[[str], 
 
 
 def _of_system(fix: Fix, text: "Callable[[str], str]", command: "Callable[[str], str]") -> str:
-    """Return a fix with the system that it is for; "Otherwise" begins a sentence for the other systems."""
+    """Return a fix with the system that it is for; a sentence for the other systems begins with "Otherwise"."""
     if not fix.system and not fix.is_command:
         return text(f"Otherwise {fix.text[0].lower()}{fix.text[1:]}")
     return f"{fix.system or 'otherwise'}: {_as_it_is(fix, text, command)}"
 
 
 def _has_placeholder(text: str) -> bool:
-    """Return whether a word of a text stands for something that is not known. `$NAME`, `A_NAME` and `--NAME` do not."""
+    """Return whether a word of a text stands for something unknown. `$NAME`, `A_NAME` and `--NAME` do not."""
     marks = "".join(each if each.isalnum() or each in "_$-" else " " for each in text)
     words = (word.partition("-")[0] for word in marks.split())
     return not _PLACEHOLDERS.isdisjoint(words)

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     # A finding: a code, the file or directory concerned, and facts for the texts.
     Finding = tuple[Code, str | None, dict[str, str]]
 
-    # A function of site, distribution and requirement that returns how the requirement was installed, as
-    # rocm_sdk.installed.installer says it.
+    # A function of site, distribution and requirement that returns how the requirement was installed, like
+    # rocm_sdk.installed.installer.
     Known = Callable[[str, str | None, str | None], dict[str, str]]
 
-# Codes of files that are wrong in themselves: the same wheel brings the same.
+# Codes of files that are faulty in themselves: the same wheel would install the same file.
 _OF_CONTENT = frozenset({"E-LIB-006", "E-FILE-006", "W-LIB-010", "E-DEVEL-009"})
 
 # What installer.installation_facts says of a package that came from no index.
@@ -36,7 +36,7 @@ class Problem(NamedTuple):
     code is a code of the table ("E-LIB-002"), title says what is wrong with what, fix is for this system and
     installation (None for a note that asks for nothing), path is the file or directory concerned, facts are the values
     that the texts name, breaks what does not work because of it, tried what the fix did in a copy, and is_command
-    whether the fix is a command for a shell: otherwise it is a sentence.
+    whether the fix is a shell command: otherwise it is a sentence.
     """
 
     code: "Code"
@@ -65,13 +65,13 @@ class Problem(NamedTuple):
 
 
 class SaidFixes:
-    """The fixes that a report has said, each with the code of its problem."""
+    """The fixes that a report has printed, each with the code of its problem."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
 
     def of(self, found: Problem) -> "tuple[str, bool] | None":
-        """Return the fix of a problem, or in its place whose it is if it was said; None if there is none.
+        """Return the fix of a problem or, if it was already printed, for which problem; None if there is none.
 
         The second value says whether it is a command.
         """
@@ -93,7 +93,7 @@ def problem(
 ) -> Problem:
     """Return the entry `code` of the table, filled in. Raise KeyError for an unknown code.
 
-    site: the directory that the packages are in, if the path does not say it. known: tells how they were installed, by
+    site: the directory of the packages, if the path does not show it. known: returns how they were installed, by
     default from what is installed now. General words replace a missing fact.
     """
     if code in _OF_CONTENT and path is not None and _is_as_recorded(path, site or _site_of(path), facts):
@@ -123,7 +123,7 @@ def example(code: "Code") -> str:
 
 
 def _exact(value: str) -> str:
-    """Return the value as it is, for commands; harmless if no file can have it as a part of its name."""
+    """Return the value unchanged, for commands; made harmless if it cannot be part of a file's name."""
     try:
         os.fsencode(value)
     except UnicodeEncodeError:
@@ -132,7 +132,7 @@ def _exact(value: str) -> str:
 
 
 def _is_as_recorded(path: str, site: str, facts: "Mapping[str, object]") -> bool:
-    """Return whether a file has the digest that the RECORD of its distribution says, which is among the facts."""
+    """Return whether a file has the digest from the RECORD of its distribution, which is among the facts."""
     try:
         from rocm_sdk.installed.distributions import sdk_distributions
         from rocm_sdk.installed.record import has_digest

@@ -1,4 +1,4 @@
-"""The table of problems, as the C library has it (csrc/diagnosis/code_table.c)."""
+"""The C library's table of problems (csrc/diagnosis/code_table.c)."""
 
 from rocm_sdk._native import problem_fixes, problem_table
 from rocm_sdk.base.named_tuple import NamedTuple
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 
 class Fix(NamedTuple):
-    """A step that helps, with words in place of facts."""
+    """A step that helps, with words instead of facts."""
 
     system: str  # "Debian, Ubuntu"; "" for all others
     proof: "FixProof"  # whether a test runs it, or why none does
     text: str
-    is_command: bool  # the text is a command for a shell; otherwise it is a sentence
+    is_command: bool  # the text is a shell command; otherwise it is a sentence
 
 
 class Entry(NamedTuple):
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
     @property
     def cause_has_facts(self) -> bool:
-        """True if the cause says something of this case; else it is the same each time, and the page has it."""
+        """True if the cause says something about this case; else it is always the same, and the page has it."""
         return "{" in self.cause
 
 
@@ -44,5 +44,5 @@ ENTRIES: "dict[str, Entry]" = {
     row[0]: Entry._make(row) for row in sorted(problem_table(), key=lambda row: row[0].split("-")[1:])
 }
 
-# Codes of earlier releases -> words that name the codes in their place.
+# Codes of earlier releases -> words that name the codes that replace them.
 ALIASES = {"W-GPU-001": "W-GPU-010 to W-GPU-026 and E-GPU-004: each obstacle to a GPU has a code of its own"}

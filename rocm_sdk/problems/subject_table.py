@@ -15,8 +15,8 @@ class Subject(NamedTuple):
 
     unit: str  # of its count
     needs_this_process: bool  # cannot check an installation elsewhere
-    codes: tuple[str, ...]  # that it reports of an installation: their middle word, or a single one; (): it tests none
-    prefix_codes: tuple[str, ...]  # that it reports of a prefix that is to be packaged; (): it tests none
+    codes: tuple[str, ...]  # reported for an installation: their middle word, or a single one; (): it tests none
+    prefix_codes: tuple[str, ...]  # reported for a prefix that is to be packaged; (): it tests none
     summary: str
 
     def may_report(self, code: str, *, of_prefix: bool = False) -> bool:
@@ -26,7 +26,7 @@ class Subject(NamedTuple):
 
 
 _OF_COVERAGE = ("E-CODE-001", "E-CODE-002", "N-CODE-003", "W-CODE-006", "E-CODE-007", "N-CODE-008", "W-CODE-018")
-_OF_CHILDREN = ("E-ENV-010", "E-ENV-011", "E-ENV-012")  # causes of programs that fail
+_OF_CHILDREN = ("E-ENV-010", "E-ENV-011", "E-ENV-012")  # causes of failed programs
 _OF_LIBRARIES = ("LIB", "FILE", "N-CODE-015", "W-CODE-016", *_OF_CHILDREN)  # with notes of rewritten files
 _OF_API = ("API", "E-FILE-003", *_OF_CHILDREN)
 _OF_TOOLS = ("TOOL", "E-LIB-002", "E-LIB-004", *_OF_CHILDREN)

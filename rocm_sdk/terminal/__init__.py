@@ -1,1 +1,1 @@
-"""The writing of commands to a terminal, and to a pipe: lines, tables, JSON, colour, width, progress."""
+"""What commands write to a terminal or a pipe: lines, tables, JSON, colour, width, progress."""

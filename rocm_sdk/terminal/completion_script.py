@@ -1,4 +1,4 @@
-"""The scripts with which shells complete a command: its parser is their source, and the TAB key starts no program."""
+"""The scripts with which shells complete a command: made from its parser, and the TAB key starts no program."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""The texts that the command writes for people. A text may hold text of any file, so all are made harmless here.
+"""The texts that the command writes for people. A text may contain anything from a file, so it is made harmless here.
 
 Output for programs (a path, flags, JSON, a graph) is printed as it is, quoted for its reader.
 """
@@ -24,7 +24,7 @@ def tell(line: str) -> None:
 
 
 def tell_wrapped(text: str, start: str = "") -> None:
-    """Write a line to stdout: `start` and a text. On a terminal it goes on below, indented, where it is too long."""
+    """Write a line to stdout: `start` and a text. On a terminal, a long one continues below, indented."""
     from rocm_sdk.base.value_text import harmless
 
     from .style import width_of, wrapped
@@ -35,7 +35,7 @@ def tell_wrapped(text: str, start: str = "") -> None:
 
 
 def tell_fix(fix: str, is_command: bool, place: int = 2, label: str = "fix") -> None:
-    """Write a fix to stdout, from a column on; a command stays one that can be pasted into a shell."""
+    """Write a fix to stdout, from a column on; a command can still be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
     from .style import column_of, width_of, wrapped_fix
@@ -47,7 +47,7 @@ def tell_fix(fix: str, is_command: bool, place: int = 2, label: str = "fix") -> 
 
 
 def tell_row(first: str, text: str, paint: "tuple[Style, Style]" = (str, str)) -> None:
-    """Write a row of two cells to stdout. The second is a text, which goes on below as the last column of `tell_table`.
+    """Write a row of two cells to stdout. The second is a text that continues below like the last one of `tell_table`.
 
     paint: the functions that paint the cells.
     """
@@ -60,9 +60,9 @@ def tell_row(first: str, text: str, paint: "tuple[Style, Style]" = (str, str)) -
 
 
 def tell_table(headings: "Sequence[str]", rows: "Iterable[Sequence[str]]", numbers: "Container[str]") -> None:
-    """Write a table to stdout. numbers: the headings of columns that are aligned to the right, as sizes are.
+    """Write a table to stdout. numbers: the headings of columns that are aligned to the right, such as sizes.
 
-    On a terminal the text of the last column goes on below where it would be too long.
+    On a terminal, the text of the last column continues below if it would be too long.
     """
     table = [headings, *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -94,7 +94,7 @@ def tell_json(schema: int, **content: object) -> None:
 
 
 def complain(message: str, fix: str | None = None) -> None:
-    """Write a message to stderr, and in a second line what to do. On a terminal both go on below, between words."""
+    """Write a message to stderr, and in a second line what to do. On a terminal, both are wrapped between words."""
     from rocm_sdk.base.value_text import harmless, without_passwords
 
     from .style import width_of, wrapped
@@ -113,8 +113,8 @@ def complain_of(error: "RocmSdkError") -> None:
 def status_of(error: "RocmSdkError", words: "Iterable[str]" = ()) -> int:
     """Return the exit status for an exception.
 
-    The status is 2 for wrong usage, which is a word of the command line that stands for nothing, else 1. words: the
-    words that may name files, also as --option=FILE.
+    The status is 2 for wrong usage, which is a word of the command line that means nothing, else 1. words: the words
+    that may name files, also in the form --option=FILE.
     """
     from rocm_sdk.errors import LibraryNotFoundError, UnknownLibraryError, UnknownTargetError
 
@@ -124,9 +124,9 @@ def status_of(error: "RocmSdkError", words: "Iterable[str]" = ()) -> int:
 
 
 def status_of_system_error(error: OSError, words: "Iterable[str]") -> int:
-    """Return the exit status for an error of the system.
+    """Return the exit status for a system error.
 
-    The status is 2 if a file that the command line names is not there, else 1.
+    The status is 2 if a file that the command line names does not exist, else 1.
     """
     named = {name for word in words for name in (word, word.partition("=")[2])}
     is_absent = isinstance(error, (FileNotFoundError, NotADirectoryError)) and str(error.filename) in named
@@ -151,7 +151,7 @@ def attempt(name: str, work: "Callable[[], None]") -> int:
 
 
 def explained(error: OSError, name: object = None) -> "tuple[str, str | None]":
-    """Return the words of an error of the system about the file that it names, and what to do.
+    """Return the words of a system error about the file that it names, and what to do.
 
     name: the file of an error that names none. The second is None if nothing is known to help.
     """
@@ -168,7 +168,7 @@ def explained(error: OSError, name: object = None) -> "tuple[str, str | None]":
 
 
 def fix_of_error(error: OSError) -> str | None:
-    """Return what to do about an error of the system, which names a file or directory.
+    """Return what to do about a system error that names a file or directory.
 
     The result is None if nothing is known to help.
     """
@@ -210,7 +210,7 @@ _COMMANDS = frozenset(
 
 
 def complain_fix(fix: str) -> None:
-    """Write to stderr what to do; a command stays one that can be pasted into a shell."""
+    """Write to stderr what to do; a command can still be pasted into a shell."""
     from rocm_sdk.base.value_text import harmless
 
     from .style import width_of, wrapped_fix
@@ -224,7 +224,7 @@ def complain_fix(fix: str) -> None:
 
 
 def end_without_output(error: OSError) -> int:
-    """End by SIGPIPE if nobody reads the output, as other programs do.
+    """End with SIGPIPE if nobody reads the output, as other programs do.
 
     Otherwise say what is wrong, and return the status 128.
     """
@@ -243,11 +243,11 @@ def end_without_output(error: OSError) -> int:
     return 128
 
 
-_done: list[str] = []  # the changes of this run, for the case that nobody can read its answer
+_done: list[str] = []  # the changes of this run, in case nobody can read its answer
 
 
 def remember_done(what: str) -> None:
-    """Remember what a command has done, which is said where its answer cannot be written."""
+    """Remember what a command has done, which is printed if its answer cannot be written."""
     _done.append(what)
 
 
@@ -265,7 +265,7 @@ def is_of_output(error: OSError) -> bool:
 
 
 def flushed(status: int) -> int:
-    """Return the exit status once all is written; the status of `end_without_output` if that fails."""
+    """Return the exit status once everything is written; that of `end_without_output` if that fails."""
     try:
         sys.stdout.flush()
     except OSError as error:

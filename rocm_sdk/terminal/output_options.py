@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Options(Protocol):
-        """The options as argparse has them, or a plain call."""
+        """The options, from argparse or of a plain call."""
 
         quiet: bool
         verbose: bool
@@ -55,7 +55,7 @@ def add_output_options(parser: "ArgumentParser") -> None:
 
 
 def given_words() -> list[str]:
-    """Return the options of this run, for another program of ours that it starts."""
+    """Return the options of this run, for another of our programs that it starts."""
     flags = {"--quiet": given.quiet, "--verbose": given.verbose, "--progress": given.progress}
     return [*(name for name, is_given in flags.items() if is_given), f"--color={given.color}"]
 

@@ -1,4 +1,4 @@
-"""The progress of work that takes long: a bar on a terminal, or a line every ten seconds where a log is read.
+"""The progress of long work: a bar on a terminal, or a line every ten seconds in a log.
 
 `waiting` is for everything that may take over a second; `TerminalReporter` for the development tree.
 """
@@ -23,7 +23,7 @@ _SECONDS_BETWEEN = 0.1
 _CLEAR = "\r\x1b[K"  # back to the beginning of the line, and erase it
 _BAR = "━"
 _LEAST_BAR = 10  # columns
-_FIRST_TICK, _TICK = 1.0, 0.5  # seconds until work without steps shows that it goes on, and after that
+_FIRST_TICK, _TICK = 1.0, 0.5  # seconds until work without steps first shows that it goes on, and then again
 _SECONDS_BETWEEN_LINES = 10.0
 _NOT_CI = ("", "0", "false")
 _BAR_FORM, _LINES, _NOTHING = "bar", "lines", "nothing"
@@ -67,7 +67,7 @@ class TerminalReporter(LineReporter):
     """The messages and progress of the development tree: a bar on a terminal, lines elsewhere."""
 
     def progress(self, title: str, total: int) -> Progress:
-        """Return a bar where other waiting has one, else progress in lines."""
+        """Return a bar if other waits have one, else progress in lines."""
         return _Bar(title, total) if _form() == _BAR_FORM else super().progress(title, total)
 
 
@@ -112,12 +112,12 @@ _open: list[Wait] = []  # the work that is waited for, the innermost last
 
 
 class Wait:
-    """A piece of work that takes long: the amounts that are done and left. Threads may share it."""
+    """A long piece of work: how much is done, and how much is left. Threads may share it."""
 
     def __init__(self, title: str, total: int | None = None, measure: Callable[[int], str] = "{:,}".format) -> None:
         """Make the object; `begin` shows it.
 
-        total: the amount of work; None: nobody knows. measure: writes an amount.
+        total: the amount of work; None: not known. measure: formats an amount.
         """
         self.title = one_line(title)
         self.total = total
@@ -138,16 +138,16 @@ class Wait:
             self._show()
 
     def reach(self, done: int) -> None:
-        """Set the amount that is done in all, as far as is known.
+        """Set the total amount that is known to be done.
 
-        The amount is never less than before, and not more than there is to do.
+        The amount never goes down, and never exceeds what there is to do.
         """
         with self._lock:
             self._done = max(self._done, done if self.total is None else min(done, self.total))
             self._show()
 
     def begin(self, *, at_once: bool = False) -> None:
-        """Show from now on that the work goes on, also where no step is done.
+        """Show from now on that the work goes on, even if no step is done.
 
         at_once: show a bar in the first second, too.
         """
@@ -216,9 +216,9 @@ def waiting(
     *,
     at_once: bool = False,
 ) -> Iterator[Wait]:
-    """Yield the display of work that goes on. Of several pieces, each within the other, the last one is shown.
+    """Yield the display of ongoing work. Of several nested pieces, the innermost is shown.
 
-    left: the words after Ctrl-C. at_once: the work is sure to take long, and is shown before its first second is over.
+    left: the words after Ctrl-C. at_once: the work certainly takes long, and is shown before its first second is over.
     """
     wait = Wait(title, total, measure)
     wait.begin(at_once=at_once)
@@ -237,9 +237,9 @@ def with_progress(
     left: str = "nothing is left behind",
     name: Callable[[_Thing], str] = str,
 ) -> Iterator[_Thing]:
-    """Yield the things, each a step once the next one is asked for.
+    """Yield the things; each is a step, done when the next one is asked for.
 
-    No count is shown of a single thing. name: returns the name of a thing.
+    For a single thing, no count is shown. name: returns the name of a thing.
     """
     with waiting(title, count if count > 1 else None, left=left) as wait:
         for each in things:

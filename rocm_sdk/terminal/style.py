@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _CODES = {"bold": 1, "faint": 2, "error": "1;31", "warning": "1;33", "note": 36, "good": 32}
 _SHELL_WORD = r"""(?:'[^']*'|"[^"]*"|\\.|\S)+"""
-_USUAL_WIDTH = 80  # the width of a terminal that does not say it
+_USUAL_WIDTH = 80  # the width of a terminal that does not report it
 _LEAST_COLUMNS = 24  # the columns of a terminal that the last column of a table needs
-_NARROW_COLUMN = 4  # the place where it begins on a terminal that has fewer for it
+_NARROW_COLUMN = 4  # where it begins on a terminal that has fewer for it
 
 
 def style(name: str, stream: "TextIO") -> "Style":
@@ -31,7 +31,7 @@ def style(name: str, stream: "TextIO") -> "Style":
 def _has_colour(stream: "TextIO") -> bool:
     """Return whether a stream shows colour.
 
-    --color counts before NO_COLOR, NO_COLOR before FORCE_COLOR, and these before what the stream is.
+    --color overrides NO_COLOR, NO_COLOR overrides FORCE_COLOR, and these override what the stream is.
     """
     if given.color != "auto":
         return given.color == "always"
@@ -56,9 +56,9 @@ def width_of(stream: "TextIO") -> int | None:
 
 
 def wrapped(text: str, width: int | None, indent: str = "", start: str = "") -> "Iterator[str]":
-    """Yield the lines of a text behind `start`, broken between words of the text where it is longer than `width`.
+    """Yield the lines of a text after `start`, wrapped between words if it is longer than `width`.
 
-    All lines except the first begin with `indent`. width: None if nothing is too long, as of `width_of`.
+    All lines except the first begin with `indent`. width: from `width_of`; None if nothing is too long.
     """
     if width is None or len(start) + len(text) <= width:
         yield start + text
@@ -67,9 +67,9 @@ def wrapped(text: str, width: int | None, indent: str = "", start: str = "") -> 
 
 
 def wrapped_fix(label: str, fix: str, width: int | None, indent: str, *, is_command: bool) -> "Iterator[str]":
-    """Yield the lines of a fix behind a label, which can be pasted into a shell if they are a command.
+    """Yield the lines of a fix after a label, which can be pasted into a shell if they are a command.
 
-    The shell sees one command in them, and its remark behind `#`.
+    The shell sees one command in them, with its remark after `#`.
     """
     if width is None or len(label) + len(fix) <= width or not is_command:
         yield from wrapped(fix, width, indent, label)
@@ -98,7 +98,7 @@ def _broken(start: str, words: list[str], width: int, indent: str) -> "Iterator[
 def row_lines(first: str, last: str, columns: int | None) -> "Iterator[tuple[str, str]]":
     """Yield the lines of a row of two cells, each line in two parts: the text left of the last cell, and a part of it.
 
-    columns: as of `width_of`. The last cell goes on below between its words; a single word is not broken.
+    columns: from `width_of`. The last cell is wrapped between its words; a single word is not broken.
     """
     if not last or columns is None or len(first) + 2 + len(last) <= columns:
         yield (f"{first}  ", last) if last else (first.rstrip(), "")
@@ -120,7 +120,7 @@ def row_lines(first: str, last: str, columns: int | None) -> "Iterator[tuple[str
 def column_of(place: int, columns: int | None) -> int:
     """Return the column of a text that is to begin at `place`.
 
-    The column lies further left if `place` leaves too few columns.
+    The column is further left if `place` leaves too few columns.
     """
     return place if columns is None or columns - place >= _LEAST_COLUMNS else _NARROW_COLUMN
 

@@ -1,4 +1,4 @@
-"""The help and wrong usage of both programs: the wrong word, words that are like it, and the usage of its command."""
+"""The help and wrong usage of both programs: the wrong word, similar words, and the usage of its command."""
 
 import argparse
 import re
@@ -31,16 +31,16 @@ STATUSES = {
 
 
 def epilog(program: str, example: str, statuses: "Mapping[int, str] | None" = None) -> str:
-    """Return the end of the help of a command. statuses: the exit statuses of this command alone."""
+    """Return the end of the help of a command. statuses: the exit statuses that only this command has."""
     own = f"{_statuses_text(statuses)}\n\n" if statuses else ""
     return f"{own}{program} help options: -q, -v, --color, --progress, exit statuses\n\nexample: {example}"
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are a line without passwords, and a line with what to do.
+    """A parser whose errors are a line without passwords, and a line that says what to do.
 
     A word may be a URL, whose password is not repeated. The help leaves out the options that all commands have.
-    groups: title in the help -> the subcommands that it has below it; {}: there is one list.
+    groups: title in the help -> the subcommands below it; {}: there is one list.
     """
 
     groups: "Mapping[str, Collection[str]]" = {}  # noqa: RUF012
@@ -60,7 +60,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, "".join(f"{line}\n" for line in (*lines, f"  see: {self.prog} --help")))
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
-        """Refuse a value that is no choice, and name first the choices that are like it."""
+        """Refuse a value that is not a choice, and name similar choices first."""
         if action.choices is None or value in action.choices:
             return
         names = [str(each) for each in action.choices]
@@ -124,7 +124,7 @@ def parse_words(
 ) -> argparse.Namespace:
     """Return the options of a call. Wrong usage ends the process with status 2.
 
-    of_other_tools: a command of another tool -> what does it here.
+    of_other_tools: a command of another tool -> the command that does the same here.
     """
     command = words[0] if words and not words[0].startswith("-") else None
     if command is not None and command not in commands:
@@ -149,7 +149,7 @@ def parse_words(
 def _named(kind: "Callable[[str], object]", text: str) -> object:
     """Return a name as a value of `kind`. Raise ArgumentTypeError for an empty name.
 
-    In a script an empty name is the value of a variable that is not set; Path makes "." of it.
+    In a script, an empty name comes from an unset variable; Path turns it into ".".
     """
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
@@ -173,7 +173,7 @@ def _like_option(word: str, parser: argparse.ArgumentParser) -> str:
 
 
 def _suggestion(word: str, names: "Collection[str]") -> str:
-    """Return words that name the names that begin with a word, else the names that are like it.
+    """Return words for the names that begin with a word, or else for those that are similar.
 
     The result is "" if there are none.
     """

@@ -1,5 +1,5 @@
-"""The GPU code in files, also of wheels, zip files and tar archives, which are not unpacked.
+"""The GPU code in files, including those in wheels, zip files and tar archives, which are not unpacked.
 
-The statements of a file or an archive about itself are hostile: sizes, places and names are checked before they are
+What a file or an archive says about itself may be hostile: sizes, places and names are checked before they are
 used.
 """

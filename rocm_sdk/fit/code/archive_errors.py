@@ -6,7 +6,7 @@ import errno
 
 from rocm_sdk.errors import BadArchiveError, LibraryAccessError, RocmSdkError
 
-# The errors of the system that a damaged archive provokes. All others are the surroundings': space, rights, limits.
+# The system errors that a damaged archive provokes. All others come from the surroundings: space, permissions, limits.
 _OF_ARCHIVE = frozenset(
     {
         errno.EINVAL,  # a place before the beginning
@@ -23,7 +23,7 @@ def refusal(name: str, why: str, fix: str | None = None) -> LibraryAccessError:
 
 
 def of_reading(name: str, error: Exception, what: str, place: str = "") -> RocmSdkError:
-    """Return the error for a reading that has failed: damage, or what the surroundings lack.
+    """Return the error for a failed read: damage, or something that the surroundings lack.
 
     what: words about the damage. place: the directory that the reader writes to.
     """
@@ -41,5 +41,5 @@ def damage(name: str, why: str, fix: str = "get the archive again") -> BadArchiv
 
 
 def unread(name: str, why: str, fix: str = "unpack it and ask about the directory") -> BadArchiveError:
-    """Return the error for an archive, or a member of an archive, whose form is not read; the archive may be sound."""
+    """Return the error for an archive, or a member, whose form we do not read; the archive may be sound."""
     return damage(name, why, fix)

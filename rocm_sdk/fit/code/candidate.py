@@ -22,6 +22,6 @@ def is_candidate(head: bytes) -> bool:
 
 
 def may_have_code(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as one that may hold GPU code. Raise OSError."""
+    """Return whether a file begins like one that may hold GPU code. Raise OSError."""
     with open(path, "rb") as file:
         return is_candidate(file.read(HEAD_SIZE))

@@ -27,7 +27,7 @@ _TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
 def code_in(path: str) -> Iterator[Found]:
     """Yield the code of a file, or of each file in a directory or archive that may hold any.
 
-    An error stands for a file that cannot be read; the others are read.
+    A file that cannot be read gives an error; the others are still read.
     """
     try:
         if os.path.isdir(path):

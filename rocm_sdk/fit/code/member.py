@@ -15,7 +15,7 @@ _LARGEST = 16 << 30  # bytes of a file; no linker makes a library of a quarter o
 
 
 def code_of_stream(name: str, chunks: Iterable[bytes], size: int) -> _native.DeviceCode:
-    """Return the code of a file of `size` bytes that comes in pieces, which are written to a file that has no name."""
+    """Return the code of a file of `size` bytes that comes in pieces, which are written to a file without a name."""
     directory = tempfile.gettempdir()
     if size > _LARGEST:
         raise damage(name, f"it would have {size} bytes when it is decompressed, more than any library")
@@ -40,7 +40,7 @@ def code_of_stream(name: str, chunks: Iterable[bytes], size: int) -> _native.Dev
 
 
 def chunks_of(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the pieces of a stream, of which the head was read."""
+    """Yield the pieces of a stream whose head has been read."""
     yield head
     while chunk := stream.read(_BUFFER):
         yield chunk

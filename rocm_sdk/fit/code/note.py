@@ -1,4 +1,4 @@
-"""The note that a rewritten file carries: the digest of the original, and the steps of its rewriting.
+"""The note in a rewritten file: the digest of the original, and the steps of its rewriting.
 
 The note is an ELF note, owner `rocm-sdk`, type 1; its description is JSON: {"schema": 1, "sha256": of the file that it
 began with, "steps": [{"operation": "keep", "targets": ["gfx1030"]}, ...]}, in the order in which they were done.
@@ -34,7 +34,7 @@ class History(NamedTuple):
 
 
 def parse_history(text: str, path: str) -> History:
-    """Return the history in the note of a file (`DeviceCode.history`). Refuse a note that is damaged."""
+    """Return the history in the note of a file (`DeviceCode.history`). Refuse a damaged note."""
     try:
         return _parsed(text)
     except _DAMAGES as error:

@@ -1,4 +1,4 @@
-"""The code in tar archives: members of an uncompressed one are read where they lie, others as they go by."""
+"""The code in tar archives: members of an uncompressed one are read in place, others as they go by."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _Reader = tuple[Callable[..., Any], type[Exception]]
 
-# By the first bytes: the function that decompresses, and checks at the end of the stream what it has read; its error
-# for damage.
+# First bytes -> the function that decompresses, and at the end of the stream checks what it has read; its error for
+# damage.
 _READERS: dict[bytes, _Reader] = {
     b"\x1f\x8b": (gzip.open, zlib.error),
     b"BZh": (bz2.open, OSError),

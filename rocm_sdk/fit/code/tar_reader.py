@@ -1,4 +1,4 @@
-"""A reader of tar headers on top of tarfile, which takes a damaged header for the end, and any amount into memory."""
+"""A reader of tar headers on top of tarfile, which takes a damaged header for the end, and reads any amount at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEADERS_LIMIT, END_LIMIT = 1 << 20, 1 << 24  # bytes
 
 
 class TarReader:
-    """The members of an archive, of which none is kept.
+    """The members of an archive; none of them is kept.
 
     Methods raise TarError, and the errors of reading the file.
     """
@@ -28,12 +28,12 @@ class TarReader:
     def members(self) -> Iterator[tarfile.TarInfo]:
         """Yield the members, in the order of the archive."""
         while (member := self.archive.next()) is not None:
-            self.archive.members = []  # type: ignore[attr-defined]  # they are not needed again, and may be many
+            self.archive.members = []  # type: ignore[attr-defined]  # no longer needed, and perhaps many
             self._source.end = self.archive.offset + HEADERS_LIMIT
             yield member
 
     def read_to_end(self) -> None:
-        """Read the zeros behind the members: the digest of a stream comes after them."""
+        """Read the zeros after the members: the digest of a stream follows them."""
         self._source.end = self.archive.offset + END_LIMIT
         stream: Any = self.archive.fileobj
         if stream.read(END_LIMIT << 1).strip(b"\0"):
@@ -41,7 +41,7 @@ class TarReader:
 
 
 class _Source:
-    """The file that tarfile sees, which cannot be read further than to a place behind the last member."""
+    """The file that tarfile sees, which can be read only up to a place after the last member."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self.end = file, HEADERS_LIMIT

@@ -1,6 +1,6 @@
 """The code in zip files and wheels.
 
-Stored members are read where they lie, deflated ones through a file that has no name.
+Stored members are read in place, deflated ones through a file without a name.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
     try:
         _check_directory(file, path)
         archive = zipfile.ZipFile(file)
-        end, last = 0, ""  # members that share bytes make a small file hold any amount
+        end, last = 0, ""  # if members share bytes, a small file can hold any amount
         for member in sorted(archive.infolist(), key=lambda each: each.header_offset):
             if member.header_offset < end:
                 raise damage(path, f"its members {last} and {member.filename} overlap")
@@ -46,14 +46,14 @@ def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
 
 
 class Swelling:
-    """The refusal of members that a few bytes become: 4 MB of zeros would take as long as 4 GB of code."""
+    """The refusal of members that swell from a few bytes: 4 MB of zeros would take as long as 4 GB of code."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._packed = self._plain = 0  # bytes of the members that are read
 
     def count(self, member: zipfile.ZipInfo, name: str) -> None:
-        """Count a member that is to be read. Raise BadArchiveError, which has the archive's path for all together."""
+        """Count a member that is to be read. Raise BadArchiveError, for the archive if all members are too much."""
         self._packed += member.compress_size
         self._plain += member.file_size
         refuse_swollen(name, "it unpacks to", member.compress_size, member.file_size)
@@ -61,13 +61,13 @@ class Swelling:
 
 
 def refuse_swollen(name: str, what: str, packed: int, plain: int) -> None:
-    """Raise BadArchiveError if so many bytes are not to be unpacked from so few."""
+    """Raise BadArchiveError if too many bytes would be unpacked from too few."""
     if plain > max(packed * _READ_RATIO, _ANY_RATIO_UP_TO):
         raise unread(name, f"{what} {plain} bytes, more than {_READ_RATIO} times its {packed}, and than 64 MB")
 
 
 def _check_directory(file: BinaryIO, path: str) -> None:
-    """Refuse a list of members that would fill the memory: zipfile reads it whole, and makes an object of each.
+    """Refuse a list of members that would fill the memory: zipfile reads all of it, and makes an object of each.
 
     The list is found as zipfile finds it.
     """

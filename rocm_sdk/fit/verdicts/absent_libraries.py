@@ -1,4 +1,4 @@
-"""The libraries that are nowhere, one problem for each cause: a package of AMD's, or one of the system."""
+"""The missing libraries, one problem for each cause: a package of AMD's, or one of the system."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _AROUND = HERE - {"SDK"}
 def missing_problems(subject: Subject, files: Iterable[HostFile], against: Against) -> Iterator[Problem]:
     """Yield a problem for each library that the linker does not find.
 
-    A library that a required distribution may bring, which is not here, is no problem.
+    If a required distribution that is not installed may bring a library, that is not a problem.
     """
-    needing: dict[str, str] = {}  # library that is nowhere -> the first file that needs it
-    unfound: dict[str, tuple[Unfound, Problem | None]] = {}  # the first of each name, rather one that is somewhere
+    needing: dict[str, str] = {}  # missing library -> the first file that needs it
+    unfound: dict[str, tuple[Unfound, Problem | None]] = {}  # the first of each name, preferably one that exists
     own_hip = None
     for file in files:
         row, directories = file, [""]
@@ -63,7 +63,7 @@ def missing_problems(subject: Subject, files: Iterable[HostFile], against: Again
 def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against, own_hip: str | None) -> Iterator[Problem]:
     """Yield the problems of libraries that nothing here has, by the packages that should have them.
 
-    own_hip: the HIP that the subject brings. Libraries of ROCm that it lacks are a fault of the subject then.
+    own_hip: the HIP that the subject brings. Libraries of ROCm that it lacks are then the subject's fault.
     """
     of_rocm = {name: package for name in needing if (package := package_of(name)) is not None}
     if of_rocm and (own_hip is not None or against.libraries):
@@ -76,7 +76,7 @@ def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against, own
         if name in of_rocm:
             continue
         if not _is_known(facts) and "." not in name.partition(".so")[2]:
-            unknown.append(name)  # no package of a system has it: it has no number
+            unknown.append(name)  # no system package has it, since it has no number
         elif _is_known(facts) or not may_be_of_others:
             shown = subject.shown(path)
             yield problem("E-LIB-002", shown, needing=os.path.basename(shown), library=name, **facts)
@@ -85,9 +85,9 @@ def _nowhere(subject: Subject, needing: Mapping[str, str], against: Against, own
 
 
 def _unreached(subject: Subject, each: Unfound, file: HostFile, directories: list[str]) -> Problem:
-    """Return the problem of a library that is there, and that the linker does not look for there, or by that name.
+    """Return the problem of a library that exists where, or under a name by which, the linker does not look.
 
-    file is the one that is checked. directories in LD_LIBRARY_PATH let the linker find all of it; [] if none do.
+    file is the one that is checked. directories in LD_LIBRARY_PATH let the linker find everything; [] if none do.
     """
     needing, path = subject.shown(each.needing), each.path or ""
     facts = {"needing": os.path.basename(needing), "name": each.name, "present": subject.shown(path)}
@@ -103,7 +103,7 @@ def _unreached(subject: Subject, each: Unfound, file: HostFile, directories: lis
 def _repair_of_unreached(each: Unfound, path: str, file: HostFile, directories: list[str]) -> dict[str, str]:
     """Return the facts for the command that lets the linker find a library.
 
-    A file of a package, and one with several links, stays as it is: other environments may have it, too.
+    A file of a package, or one with several links, is not changed: other environments may share it.
     """
     directory, name = os.path.split(os.path.abspath(path))
     package = os.path.dirname(os.path.abspath(file.path))
@@ -128,7 +128,7 @@ def _may_be_of_others(subject: Subject) -> bool:
 
 
 def _of_python(subject: Subject, needing: Mapping[str, str], names: list[str]) -> Problem:
-    """Return the problem of libraries whose names have no number, as libraries of Python packages such as torch."""
+    """Return the problem of libraries whose names have no number, like those of Python packages such as torch."""
     shown = subject.shown(needing[names[0]])
     facts = {"needing": os.path.basename(shown), "name": ", ".join(names), "library": names[0]}
     detail = "libraries without a number belong to a package of Python"
@@ -173,7 +173,7 @@ def _of_rocm(
 
 
 def _is_installed(package: str, against: Against) -> bool:
-    """Return whether the package that should have it is there; for a directory nothing says what should be."""
+    """Return whether the package that should have it is installed; for a directory, nothing says what should be."""
     if against.installed is None:
         return True
     try:

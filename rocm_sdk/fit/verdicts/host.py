@@ -41,8 +41,8 @@ _OF_HIP = re.compile(r"(?:hip|hiprtc)[A-Z]")  # functions, which Rust calls with
 class Host(NamedTuple):
     """The findings of a check.
 
-    loads is None if it cannot be told: `missing` may come from distributions that are not here, or none of the
-    libraries that it is certain to open by name is here. loading: the process that it loads in.
+    loads is None if it is not known: `missing` may come from distributions that are not here, or none of the
+    libraries that it certainly opens by name is here. loading: the process in which it loads.
     """
 
     loads: bool | None
@@ -52,7 +52,7 @@ class Host(NamedTuple):
     built_for: str | None  # the releases of ROCm, as text
     problems: tuple[Problem, ...]
     missing: tuple[str, ...]  # libraries that the linker does not find
-    nowhere: tuple[str, ...]  # of these, the libraries that an SDK could bring: nothing here has them
+    nowhere: tuple[str, ...]  # those of them that nothing here has, but an SDK could bring
     notes: tuple[str, ...]  # on libraries of which one is loaded
     opens: Opening
 
@@ -91,7 +91,7 @@ def check_host(subject: Subject, against: Against, demangle: Demangle) -> Host:
 
 
 def _without_file(subject: Subject, files: tuple[HostFile, ...], opens: Opening, against: Against) -> list[OpenedName]:
-    """Return the names without version that the subject opens, and that no file has."""
+    """Return the names without a version that the subject opens, and that no file has."""
     if subject.kind == "SDK":  # `rocm-sdk test` says it
         return []
     bare = [name for name in opens.names if name not in opens.absent and (opens.by_python or not files)]
@@ -99,7 +99,7 @@ def _without_file(subject: Subject, files: tuple[HostFile, ...], opens: Opening,
 
 
 def _behind_names(loading: Loading, names: list[OpenedName]) -> Loading:
-    """Return the process in which names that are certain to be opened are answered, too."""
+    """Return the process in which names that are certainly opened are answered, too."""
     answered = [each for each in names if each.shortname is not None]
     if not answered:
         return loading
@@ -110,9 +110,9 @@ def _behind_names(loading: Loading, names: list[OpenedName]) -> Loading:
 
 
 def _behind_opened(loading: Loading, opens: Opening, against: Against) -> Loading:
-    """Return the process in which the libraries of the SDK load, too, that are certain to be opened by their paths.
+    """Return the process in which the SDK's libraries that are certainly opened, by their paths, load, too.
 
-    The linker walks on from such a library as from one that is needed.
+    The linker goes on from such a library as from a needed one.
     """
     by_name = {linker_name(os.path.basename(path)): path for path in reversed(against.libraries)}
     paths = tuple(by_name[name] for name in opens.names if name in by_name)
@@ -162,7 +162,7 @@ def other_release_problem(
     version: str | None,
     wanted: str | None = None,
 ) -> Problem:
-    """Return the problem that files are for another release than the SDK is: one problem, as all are of one build.
+    """Return the problem that files are for another release than the SDK's: only one, since all are of one build.
 
     path is the path of other.file as the user knows it, name the name of the files' subject; requirement names an SDK
     that fits, version is the SDK's. wanted: the releases that they are for, if other than the releases of `other`.
@@ -181,12 +181,12 @@ def other_release_problem(
 
 
 def _lacks(subject: Subject, files: tuple[HostFile, ...], against: Against, demangle: Demangle) -> Iterator[Problem]:
-    """Yield a problem for each cause why files lack something in their libraries, as far as that can be told.
+    """Yield a problem for each known cause why files lack something in their libraries.
 
-    A library that is too old is one cause, whichever versions the files need of it; so is the system's glibc.
+    A library that is too old is one cause, whichever versions of it the files need; so is the system's glibc.
 
-    Where libraries of ROCm are not here, nobody knows what is in them; a file may use one that another of the package
-    needs and loads. Where they are of another release, that explains what they lack.
+    If libraries of ROCm are not here, nobody knows what is in them; a file may use one that another file of the package
+    needs and loads. If they are of another release, that explains what they lack.
     """
     needs = [need for file in files for need in file.needs if need.place not in HERE]
     lacks_rocm = any(package_of(need.name) is not None for need in needs) or _calls_hip(files, against)
@@ -210,12 +210,12 @@ def _lacks(subject: Subject, files: tuple[HostFile, ...], against: Against, dema
 
 
 def _calls_hip(files: tuple[HostFile, ...], against: Against) -> bool:
-    """Return whether a file lacks functions of HIP where no SDK is, and no library is named for them."""
+    """Return whether, without an SDK, a file lacks functions of HIP, and names no library for them."""
     return not against.libraries and any(_OF_HIP.match(lack.name or "") for file in files for lack in file.lacks)
 
 
 def _unfit(subject: Subject, file: HostFile, lack: HostLack, against: Against, more: str) -> Problem | None:
-    """Return the problem of a library that should have what lacks, in the words of the exception; None: not known.
+    """Return the problem of a library that should have what is missing, as the exception says it; None: not known.
 
     more: words for the other files that lack it.
     """
@@ -291,9 +291,9 @@ def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str,
 
 
 def _copies(subject: Subject, libraries: tuple[str, ...]) -> Iterator[Problem]:
-    """Yield the problem that a wheel or distribution without a HIP of its own has copies of ROCm's libraries.
+    """Yield the problem that a wheel or distribution without its own HIP has copies of ROCm's libraries.
 
-    Beside an SDK that has them, libraries of its core, and ones with the SDK's own names, are twice in one process.
+    If an SDK has them, too, libraries of its core, and those with the SDK's own names, are in one process twice.
     """
     ours = {os.path.basename(path) for path in libraries}
     names = {path: _GRAFTED.sub("", os.path.basename(path)) for path in subject.files}
@@ -314,7 +314,7 @@ def _copies(subject: Subject, libraries: tuple[str, ...]) -> Iterator[Problem]:
 def beside_program(subject: Subject, analysis: HostFiles, against: Against) -> Iterator[Problem]:
     """Yield a problem for each library of the SDK with each that answers for it, in a program that uses ROCm.
 
-    Libraries are not asked about: initialize_process loads the SDK before them.
+    Libraries are not checked: initialize_process loads the SDK before them.
     """
     uses_rocm = analysis.opened or any(need.place == "SDK" for file in analysis.files for need in file.needs)
     is_program = subject.kind == "file" and any(file.is_program for file in analysis.files)

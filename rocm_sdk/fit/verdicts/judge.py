@@ -49,7 +49,7 @@ _NAMED = 3  # libraries that a line names
 
 
 class Question(NamedTuple):
-    """The question about each subject. sdk is a directory to check against in place of the installed SDK."""
+    """The question about each subject. sdk is a directory to check against instead of the installed SDK."""
 
     gpus: tuple[str, ...]
     installed: Installed
@@ -58,7 +58,7 @@ class Question(NamedTuple):
 
 
 class OnGpu(NamedTuple):
-    """A subject on a GPU. runs is None if it has code for no GPU at all, or cannot be told."""
+    """A subject on a GPU. runs is None if it has no GPU code at all, or if it is not known."""
 
     gpu: str
     runs: bool | None
@@ -66,23 +66,23 @@ class OnGpu(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The verdict on one subject. works is None if it cannot be told."""
+    """The verdict on one subject. works is None if it is not known."""
 
     subject: str
     kind: str
     works: bool | None
     loads: bool | None
-    loading: Loading  # the process that it loads in
+    loading: Loading  # the process in which it loads
     gpus: tuple[OnGpu, ...]
     has_code: bool
     line: str
     problems: tuple[Problem, ...]
     releases: tuple[str | None, str | None]  # of ROCm that it fits, the first and the last; None: not known, or no end
-    code: CodeVerdict  # whose problems are among them
+    code: CodeVerdict  # its problems are among them
     install: Problem | None  # without an SDK, the problem whose fix installs one that fits
 
     def without_name(self, found: Problem) -> Problem:
-        """Return a problem for readers who know its subject: "it" in the place of the name."""
+        """Return a problem for readers who know its subject: with "it" instead of the name."""
         names = {self.subject, os.path.basename(self.subject.rstrip("/"))} - {""}
         of_names = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         head = re.compile(rf"(?:^|(?<=: ))(?:{of_names}): ")
@@ -158,7 +158,7 @@ def _by_name(subject: Subject) -> Iterator[Problem]:
 def _faults(subject: Subject, host: Host, covered: Coverage, known: Known) -> Iterator[Problem]:
     """Yield the faults of GPU code and tables.
 
-    Faults of files that the linker would refuse are left out: they are said already. known: see `problem`.
+    Faults of files that the linker would refuse are left out: they are already reported. known: see `problem`.
     """
     said = {os.path.realpath(file.path) for file in host.files if file.fault is not None}
     for fault in covered.faults:
@@ -168,7 +168,7 @@ def _faults(subject: Subject, host: Host, covered: Coverage, known: Known) -> It
 
 
 def _of_builds(subject: Subject, host: Host) -> Iterator[Problem]:
-    """Yield the problem that a subject is built for CUDA or without GPUs, or for CUDA a distribution that it requires.
+    """Yield the problem that a subject is built for CUDA or without GPUs, or requires a distribution built for CUDA.
 
     The subject is a distribution or a wheel. Files that the linker would refuse say nothing.
     """
@@ -194,13 +194,13 @@ def _of_builds(subject: Subject, host: Host) -> Iterator[Problem]:
 
 
 def _way_of(found: Distribution | None) -> str:
-    """Return words for how a distribution came, by its `.dist-info` directory; "" if its files do not name that."""
+    """Return words for how a distribution was installed, from its `.dist-info` directory; "" if that is not known."""
     records = [file for file in (found.files or () if found is not None else ()) if file.name == "RECORD"]
     return how_it_came(os.path.dirname(str(records[0].locate()))) if records else ""
 
 
 def _of_no_kind(path: str) -> Iterator[Problem]:
-    """Yield the problem that a file is neither a library nor GPU code, if it has the name of one, or begins as one."""
+    """Yield the problem that a file is neither a library nor GPU code, if it is named like one, or begins like one."""
     try:
         is_static = device_code(path).kind == "static archive" and ".so" in os.path.basename(path)
     except RocmSdkError as error:
@@ -217,7 +217,7 @@ def _named(subject: Subject, code: CodeVerdict) -> CodeVerdict:
 
 
 def _renamed(subject: Subject, found: Problem) -> Problem:
-    """Return the problem with the user's names of files, in all that programs read, too."""
+    """Return the problem with the user's names of files, even in what programs read."""
     facts = {name: subject.shown(value) for name, value in found.facts.items()}
     return found._replace(cause=subject.shown(found.cause), title=subject.shown(found.title), facts=facts)
 
@@ -270,7 +270,7 @@ def _verdict(
     elif loads is None or not host.opens.is_possible or not (host.files or has_code or host.opens.names):
         works = None
     elif has_code and not (gpus and all(on.runs for on in gpus)):
-        works = None  # for which GPU, or by which comgr
+        works = None  # the GPU, or the comgr, is not known
     lacks_sdk = not has_sdk and (bool(host.opens.absent) or any(map(package_of, host.nowhere)))
     install = _lack_of_sdk(wanted.requirement) if loads is not True and lacks_sdk else None
     said = (gpus, has_code, "; ".join(words), problems)
@@ -323,9 +323,9 @@ def _lack_of_sdk(requirement: str | None) -> Problem | None:
 
 
 def _loading(host: Host, loads: bool | None, release: str | None, *, has_sdk: bool, is_sdk: bool) -> str:
-    """Return words for the process that the subject loads in.
+    """Return words for the process in which the subject loads.
 
-    The SDK loads in the process that has called rocm_sdk, by what an SDK is.
+    The SDK, by definition, loads in the process that has called rocm_sdk.
     """
     absent = ", ".join(host.opens.absent[:_NAMED])
     where = "" if is_sdk else process_words(host.loading)
@@ -366,7 +366,7 @@ def device_package_problems(name: str, gpus: Iterable[str]) -> Iterator[Problem]
     """Yield a problem for each GPU whose package is missing beside a distribution.
 
     The GPU code of such a distribution is in packages for each target, and it has an extra for each target,
-    "device-gfx942". A distribution without such extras has its code in itself.
+    "device-gfx942". A distribution without such extras contains its code itself.
     """
     base = find(name)
     if base is None:

@@ -1,4 +1,4 @@
-"""The files of MIOpen in the user's directories: kernels that it compiled, and choices that it found to be fast.
+"""MIOpen's files in the user's directories: kernels that it compiled, and choices that it found to be fast.
 
 Sources: MIOpen's documentation of its variables. The directory of compiled kernels has one for each version of MIOpen.
 """

@@ -1,8 +1,8 @@
 """The libraries of ROCm that a package opens by name: no DT_NEEDED entry names them, and loading proves nothing.
 
 Some names are strings in its files, which the C library finds (csrc/elf/elf_library_names.c). Bindings that Cython
-compiles have their strings compressed, others put the names together: a table has the names of these. A package without
-any of that may be a client, whose modules in Python have the names as strings.
+compiles have compressed strings, and others compose the names: a table has these names. A package with none of that may
+be a client, whose Python modules have the names as strings.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ _TABLE = {
 
 
 class Opening(NamedTuple):
-    """The linker names of libraries that are opened, and the ones that nothing here has.
+    """The linker names of libraries that are opened, and those that nothing here has.
 
-    is_certain: the package is for them, by the table. Else names in a file say that it can open them, as a compiler for
-    GPUs of several makers has them.
+    is_certain: according to the table, the package is for them. Otherwise names in a file show that it can open them,
+    like a compiler for GPUs of several makers.
     """
 
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ class Opening(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """True if one of the libraries is here: each is opened when it is used, and few users use all."""
+        """True if one of the libraries is here: each is opened when it is used, and few users use them all."""
         return not self.names or len(self.absent) < len(self.names)
 
 
@@ -81,7 +81,7 @@ def opening(subject: Subject, analysis: HostFiles, libraries: Iterable[str]) -> 
     found: dict[str, bool] = {}
     for need in analysis.opened:
         name = linker_name(need.name)
-        # an SDK's file of another number does not answer to a name with one
+        # an SDK's file with another number does not answer to a name that has one
         is_here = need.place in HERE or (need.place == "other version" and need.name == name)
         found[name] = found.get(name, False) or is_here
     rows = [_TABLE[name] for name in (subject.distribution, *subject.needed_too) if name in _TABLE]
@@ -103,13 +103,13 @@ def release_of(distribution: str, version: str) -> str | None:
 def least_release_of(names: Iterable[str]) -> str | None:
     """Return the first release of ROCm that the name of a JAX plug-in, among the names, is for; None without one.
 
-    Its libraries are those of a release before, too: that of ROCm 10 needs libamdhip64.so.7.
+    An earlier release has its libraries, too: the plug-in for ROCm 10 needs libamdhip64.so.7.
     """
     majors = [found[1] for found in map(_PLUGIN.fullmatch, names) if found is not None]
     return f"{max(majors, key=int)}.0" if majors else None
 
 
 def requirement_of(release: str) -> str:
-    """Return the requirement of an SDK of that release: "rocm[libraries]>=10.0,<10.1"."""
+    """Return the requirement for an SDK of that release: "rocm[libraries]>=10.0,<10.1"."""
     major, minor = release.split(".")
     return f"rocm[libraries]>={release},<{major}.{int(minor) + 1}"

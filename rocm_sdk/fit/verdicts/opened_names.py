@@ -1,7 +1,7 @@
-"""The names without version that files open, where the packages have only files with a version; and their answers.
+"""The names without a version that files open, if the packages only have files with one; and what answers to them.
 
-A plain dlopen("libamd_smi.so") fails where only libamd_smi.so.26 is. A load of rocm_sdk answers to the names that
-programs are known to use, and so does `rocm-sdk run`, by links.
+A plain dlopen("libamd_smi.so") fails if there is only libamd_smi.so.26. A load by rocm_sdk answers to the names that
+programs are known to use, and so does `rocm-sdk run`, with links.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _CODE: Code = "N-LIB-027"
 class OpenedName(NamedTuple):
     """A name that a file opens, and that no file has where the linker looks for it.
 
-    opener is a path, or in words who opens it. present is the SDK's file with a version. shortname is the library that
-    rocm_sdk has to load, so that it answers; None: it does not, nor does `rocm-sdk run`.
+    opener is a path, or words for what opens it. present is the SDK's file with a version. shortname is the library
+    that rocm_sdk has to load for an answer; None: neither that nor `rocm-sdk run` gives one.
     """
 
     opener: str
@@ -38,14 +38,14 @@ class OpenedName(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """The answer to the name, in words."""
+        """What answers to the name, in words."""
         if self.shortname is None:
             return "nothing answers, unless ROCM_SDK_UNVERSIONED_NAMES=1"
         return f"`rocm-sdk run` answers, and a process in which rocm_sdk has loaded {self.shortname}"
 
     @property
     def text(self) -> str:
-        """The answer with the effect of a plain dlopen, in words."""
+        """The same with the effect of a plain dlopen, in words."""
         return f"there is {os.path.basename(self.present)}: a plain dlopen finds nothing; {self.answer}"
 
     def as_problem(self, opener: str) -> Problem:
@@ -57,7 +57,7 @@ class OpenedName(NamedTuple):
 def opened_names(
     files: Iterable[str], libraries: Iterable[str], names: Iterable[str] = (), opener: str = ""
 ) -> list[OpenedName]:
-    """Return the names that files open and that only the SDK's files with a version stand for, each once.
+    """Return the names that files open and for which there are only the SDK's files with a version, each once.
 
     libraries: the paths of the SDK's shared libraries. names: further ones, which `opener` opens.
     """

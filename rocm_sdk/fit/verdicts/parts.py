@@ -1,8 +1,8 @@
-"""The files of a package that are no matter of its import: libraries that nothing in it opens or names.
+"""The files of a package that do not matter for its import: libraries that nothing in it opens or names.
 
-What the package imports by itself is its verdict: the modules that Python imports by their names, programs, what these
-bring in, and what a file of the package names. The others, as plug-ins for tests, and adapters that another package
-opens, are a line.
+The verdict covers what the package loads by itself: the modules that Python imports by name, programs, what these
+bring in, and what a file of the package names. The others, such as plug-ins for tests, and adapters that another
+package opens, get a line.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from .subject import Subject
 
-_SOURCES_LIMIT = 64 << 20  # bytes of sources that are searched; what is longer may name each file
+_SOURCES_LIMIT = 64 << 20  # bytes of sources that are searched; longer ones may name any file
 
 
 def judged_elsewhere(subject: Subject, rows: Mapping[str, HostFile]) -> tuple[set[str], set[str]]:
     """Return the libraries that fail alone and whose own verdict does not count.
 
-    The first set has the ones that other files bring in: the walks of these judge them. The second has the ones that
+    The first set has those that other files bring in, and that are judged with these. The second has those that
     nothing in a package imports or names.
     """
     failing = [row for row in rows.values() if not (row.is_module or row.is_program or row.fault or loads(row))]
@@ -54,13 +54,13 @@ def judged_elsewhere(subject: Subject, rows: Mapping[str, HostFile]) -> tuple[se
 
 
 def _found(row: HostFile) -> Iterator[str]:
-    """Yield the paths of the needs that the linker finds."""
+    """Yield the paths of the needed libraries that the linker finds."""
     absent = {each.name for each in row.unfound}
     yield from (need.path for need in row.needs if need.path is not None and need.name not in absent)
 
 
 def _unnamed(subject: Subject, rows: Mapping[str, HostFile], failing: list[HostFile]) -> set[str]:
-    """Return the libraries of which no source and no other library has the name."""
+    """Return the libraries that no source and no other library names."""
     names = {row.path: os.path.basename(row.path).partition(".so")[0].removeprefix("lib").encode() for row in failing}
     wanted, left = set(names.values()), _SOURCES_LIMIT
     with suppress(RocmSdkError, OSError):
@@ -74,20 +74,20 @@ def _unnamed(subject: Subject, rows: Mapping[str, HostFile], failing: list[HostF
 
 
 def named_in_python(subject: Subject) -> set[str]:
-    """Return the names of ROCm's libraries, without a version, that are strings in a package's modules in Python."""
+    """Return the names of ROCm's libraries, without a version, that are strings in a package's Python modules."""
     names = "|".join(filter(LIBRARY_OF_HIP.fullmatch, {linker_name(row[2]) for row in catalog()}))
     literal, found, left = re.compile(rf"""(["'])({names})\1""".encode()), set[str](), _SOURCES_LIMIT
     with suppress(RocmSdkError, OSError):
         for text in _texts(subject, ()) if subject.distribution else ():
             found |= {each[2].decode() for each in literal.finditer(text)}
-            left -= len(text) + (32 << 10)  # many small ones take as long
+            left -= len(text) + (32 << 10)  # many small ones take as long as a large one
             if left < 0:
                 break
     return found
 
 
 def _texts(subject: Subject, libraries: Iterable[str]) -> Iterator[bytes]:
-    """Yield the sources of the modules in Python, and the names that libraries open."""
+    """Yield the sources of the Python modules, and the names that libraries open."""
     from rocm_sdk._native import inspect_library
 
     for path in libraries:

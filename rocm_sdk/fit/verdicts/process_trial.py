@@ -1,6 +1,6 @@
 """The process in which the files of a subject load: alone, one that has called rocm_sdk, or `rocm-sdk run`.
 
-The C library follows the dynamic linker on paper (csrc/binding/link_trial.c), in one process after the other.
+The C library works out what the dynamic linker would do (csrc/binding/link_trial.c), for one process after the other.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class Loading(NamedTuple):
-    """The process that files load in.
+    """The process in which files load.
 
-    unfound are the names that the linker does not find where nothing helps; () if it finds all. The others say what
-    helps. shortnames: rocm_sdk has loaded them (is_for_files: preload_for has, as some have no shortname); None: that
-    does not help. is_run: `rocm-sdk run` does. directories: they are in LD_LIBRARY_PATH. before: files that other code
-    opens first, as a package does with its own.
+    unfound are the names that the linker does not find without help; () if it finds all. The others say what helps.
+    shortnames: rocm_sdk has loaded them (is_for_files: preload_for has, as some have no shortname); None: that does not
+    help. is_run: `rocm-sdk run` helps. directories: they are in LD_LIBRARY_PATH. before: files that other code opens
+    first, as a package does with its own.
     """
 
     unfound: tuple[str, ...] = ()
@@ -63,9 +63,9 @@ _NAMED = 4  # shortnames and libraries that a line names
 
 
 def process_words(loading: Loading) -> str:
-    """Return words for the process that files need, behind "loads"; "" if they load by themselves.
+    """Return words for the process that files need, to follow "loads"; "" if they load by themselves.
 
-    Where a call of rocm_sdk helps, `rocm-sdk run` is not said: who imports a module calls, who starts a program runs.
+    If a call of rocm_sdk helps, `rocm-sdk run` is not mentioned: modules are imported, programs are run.
     """
     ways = []
     if loading.shortnames is not None:
@@ -118,7 +118,7 @@ def try_files(subject: Subject, against: Against) -> Tried:
     brought, parts = judged_elsewhere(subject, rows)
     unfound = {path: {each.name for each in row.unfound} for path, row in rows.items()}
     rows = {path: row for path, row in rows.items() if path not in brought | parts}
-    lacking = set[str]().union(*(unfound[path] for path in rows))  # what the rest lacks is said of the rest
+    lacking = set[str]().union(*(unfound[path] for path in rows))  # what the others lack is reported for these
     told = sorted(os.path.basename(each) for each in parts if not unfound[each] or unfound[each] - lacking)
     if told:
         verb, them = ("does", "it") if len(told) == 1 else ("do", "them")
@@ -133,7 +133,7 @@ def try_files(subject: Subject, against: Against) -> Tried:
 
 
 def sdk_directories(against: Against) -> tuple[str, ...]:
-    """Return the directories of the SDK's libraries, in which `rocm-sdk run` lets the linker look for any program."""
+    """Return the directories of the SDK's libraries, where `rocm-sdk run` lets the linker look for any program."""
     installed = against.installed
     if installed is not None and installed.fallback is None and installed.prefix is None:
         return tuple(open_directories(packages_of(installed)))
@@ -145,7 +145,7 @@ def sdk_directories(against: Against) -> tuple[str, ...]:
 def _for_programs(
     analysis: HostFiles, against: Against, directories: tuple[str, ...]
 ) -> tuple[dict[str, HostFile], tuple[str, ...]]:
-    """Return the rows of programs that `rocm-sdk run` serves with further directories of the SDK, and these."""
+    """Return the rows of programs for which `rocm-sdk run` adds further directories of the SDK, and these."""
     rows: dict[str, HostFile] = {}
     further: dict[str, None] = {}
     for file in analysis.files if against.installed is not None else ():
@@ -166,7 +166,7 @@ def _site(against: Against) -> str:
 def _loading_of(
     files: tuple[HostFile, ...], preloaded: tuple[str, ...], against: Against, directories: tuple[str, ...]
 ) -> Loading:
-    """Return the process that files need which do not load by themselves."""
+    """Return the process that files need if they do not load by themselves."""
     served = [file for file in files if file.by_shortnames or file.by_files or file.by_run]
     unfound = tuple(dict.fromkeys(name for file in files for name in file.unfound_alone))
     is_run = bool(served) and all(file.by_run for file in served)
@@ -186,14 +186,14 @@ def _loading_of(
 
 
 class _Before(NamedTuple):
-    """The files that a package's own code opens first, and the rows of files that load then."""
+    """The files that a package's own code opens first, and the rows of files that then load."""
 
     names: tuple[str, ...]
     rows: dict[str, HostFile]
 
 
 def _opened_before(rows: dict[str, HostFile], against: Against, place: dict[str, Any]) -> _Before:
-    """Try again with files that other code opens first. Return these, and the rows of files that load then.
+    """Try again with files that other code opens first. Return these, and the rows of files that then load.
 
     The files are of the package itself, or of another package. A program is the first thing in its process.
     """

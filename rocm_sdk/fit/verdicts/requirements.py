@@ -1,4 +1,4 @@
-"""The requirements of a distribution on this system, as its metadata says them."""
+"""The requirements of a distribution on this system, according to its metadata."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def requirements(lines: list[str]) -> tuple[str, ...]:
 
 
 def _leaves_out(marker: str) -> bool:
-    """Return whether a marker asks for an extra or for other systems. Alternatives in parentheses may hold."""
+    """Return whether a marker asks for an extra or for other systems. Alternatives in parentheses may apply."""
     if re.search(r"\bextra\b", marker):
         return True
     alternatives = re.split(r"\bor\b", marker)
@@ -61,7 +61,7 @@ _RELEASE = re.compile(r"rocm([0-9]+\.[0-9]+)")
 
 
 def own_rocm() -> tuple[str, str] | None:
-    """Return the installed distribution that brings a HIP of its own, and words for that.
+    """Return the installed distribution that brings its own HIP, and words for that.
 
     A RECORD names the HIP. The result is None without one, and if a distribution requires an SDK beside it.
     """
@@ -78,10 +78,10 @@ def own_rocm() -> tuple[str, str] | None:
 
 
 def unmet() -> dict[str, str] | None:
-    """Return facts of a requirement for each other that torch and its companions have, and that is not met.
+    """Return facts about a requirement of torch and its companions for each other that is not met.
 
-    The result is None if all are met. A package that is not there is no matter of versions. Nothing is said where no
-    copy of `packaging` is there.
+    The result is None if all are met. A missing package is not a matter of versions. Nothing is said if there is no
+    copy of `packaging`.
     """
     for module in ("packaging.requirements", "pip._vendor.packaging.requirements"):
         if importlib.util.find_spec(module.partition(".")[0]) is not None:
@@ -92,7 +92,7 @@ def unmet() -> dict[str, str] | None:
     installed = {name: found for name in OF_TORCH if (found := find(name)) is not None}
     lines = ((name, each, line) for name, each in installed.items() for line in each.requires or ())
     for name, each, line in lines:
-        with suppress(ValueError):  # what is no requirement, or no version
+        with suppress(ValueError):  # not a requirement, or not a version
             needed = parsed(line)
             other = installed.get(normalised(needed.name))
             applies = needed.marker is None or needed.marker.evaluate({"extra": ""})

@@ -1,4 +1,4 @@
-"""The object of a check: from a word of the user to the files that it stands for."""
+"""What is checked: from a word of the user to the files that it stands for."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Subject(NamedTuple):
     the SDK all files), directories are searched for GPU code. needed_too are the distributions that it requires. names
     are pairs of a path that is not the user's, and its name in messages. distribution is the normalised name of a
     wheel's or an installed distribution, "" for others. version_file is the text of its version.py, tag the tag of its
-    file ("cp311-cp311-linux_x86_64"). broken: how many more files are no ELF files, as some of files. for_windows: the
-    name of a library for Windows among the files.
+    file ("cp311-cp311-linux_x86_64"). broken: how many further files are no ELF files, like some of files. for_windows:
+    the name of a library for Windows among the files.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Against(NamedTuple):
 
 
 def sdk_subject(directories: tuple[str, ...]) -> Subject:
-    """Return the installed SDK, with all its files: whoever reads them sees which are ELF files."""
+    """Return the installed SDK, with all its files: whoever reads them finds out which are ELF files."""
     return Subject("SDK", "SDK", tuple(_files_below(directories)), directories)
 
 
@@ -148,7 +148,7 @@ _HIDDEN = {
 
 
 def _refuse_unreadable(word: str) -> None:
-    """Refuse a file that is there and cannot be read; a word that is no file may be the name of a distribution."""
+    """Refuse a file that exists but cannot be read; a word that is not a file may be the name of a distribution."""
     try:
         facts = os.stat(word)
     except OSError as error:
@@ -167,7 +167,7 @@ def _refuse_unreadable(word: str) -> None:
 
 @contextmanager
 def _scratch(word: str) -> Iterator[str]:
-    """Yield a new directory, by its real path, which errors name."""
+    """Yield a new directory by its real path, which errors name."""
     with ExitStack() as block:
         try:
             scratch = block.enter_context(scratch_directory(Path(scratch_place()).resolve(), _SCRATCH))
@@ -180,9 +180,9 @@ def _scratch(word: str) -> Iterator[str]:
 
 @contextmanager
 def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]]:
-    """Yield directories that have the file, and the files that HIP and the library look up beside it, and little else.
+    """Yield directories with the file, the files that HIP and the library look up beside it, and little else.
 
-    The second value has pairs of names that are not the user's, and his.
+    The second value has pairs of names that are not the user's, and those that are.
     """
     directory, name = os.path.split(os.path.abspath(path))
     kernels = os.path.join(directory, stem(name), "library")
@@ -200,7 +200,7 @@ def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[
 
 
 def of_wheel(path: str) -> tuple[str, str]:
-    """Return the normalised name and the version that the name of a wheel has."""
+    """Return the normalised name and the version in the name of a wheel."""
     name, _, rest = os.path.basename(path).partition("-")
     return normalised(name), rest.partition("-")[0]
 
@@ -234,7 +234,7 @@ def _distribution(name: str) -> Subject:
 
 
 def files_of(distribution: importlib.metadata.Distribution) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the ELF files of an installed distribution, and the directories in site-packages that they lie in."""
+    """Return the ELF files of an installed distribution, and their directories in site-packages."""
     site = str(distribution.locate_file(""))
     paths = (str(distribution.locate_file(file)) for file in distribution.files or ())
     own = tuple(path for path in paths if _is_elf(path))

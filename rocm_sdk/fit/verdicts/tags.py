@@ -1,4 +1,4 @@
-"""The fit of a wheel's name to this Python and this system. Source: the platform compatibility tags of PyPA."""
+"""Whether a wheel's name fits this Python and this system. Source: the platform compatibility tags of PyPA."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def misfit(path: str) -> str | None:
 
 
 def broken_glibc(tag: str, files: Iterable[str]) -> str | None:
-    """Return words for a file that needs a newer glibc than a tag of a wheel promises; None if none does."""
+    """Return words for a file that needs a newer glibc than a wheel's tag promises; None if none does."""
     promised = [_promised(each) for each in tag.rpartition("-")[2].split(".")]
     if not promised or None in promised:
         return None
@@ -57,7 +57,7 @@ def _promised(tag: str) -> tuple[int, int] | None:
 
 
 def promises_code(tag: str) -> bool:
-    """Return whether a tag is one of a wheel with compiled modules: "cp311-cp311-linux_x86_64"."""
+    """Return whether a tag is that of a wheel with compiled modules: "cp311-cp311-linux_x86_64"."""
     parts = tag.split("-")
     return len(parts) == 3 and parts[1] != "none"
 

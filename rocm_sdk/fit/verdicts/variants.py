@@ -1,7 +1,7 @@
-"""The libraries that a package carries for each back end, to load one: the choice of the ones that load here.
+"""The libraries that a package has for each back end, of which it loads one: the choice of those that load here.
 
 The C library marks them (csrc/binding/variants.c). A library for another maker's GPUs, or for another ROCm beside one
-that loads, lacks nothing.
+that loads, does not count as faulty.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def check_files(
     installed: bool = False,
     **facts: Any,
 ) -> tuple[HostFiles, Variants]:
-    """Return what the C library says of the files that are loaded here, and which are left out.
+    """Return what the C library says about the files that are loaded here, and which are left out.
 
-    libraries: the shared libraries of the SDK. release: its version. The others are as of check_host_files.
+    libraries: the shared libraries of the SDK. release: its version. The others are as for check_host_files.
     """
     found = _native.check_host_files(files, libraries, installed=installed, **facts)
     variants = _choose(found.files, release, has_sdk=bool(libraries))
@@ -54,8 +54,8 @@ def check_files(
 def _choose(files: Iterable[HostFile], release: str | None, *, has_sdk: bool) -> Variants:
     """Choose in each group the variants for ROCm that load; the newest if none does.
 
-    Without an SDK all for ROCm stay. A package opens a variant by its name: one that is named for another major release
-    of ROCm is not the one.
+    Without an SDK, all those for ROCm stay. A package opens a variant by its name: it does not open one that is named
+    for another major release of ROCm.
     """
     groups: dict[int, list[HostFile]] = {}
     for file in files:
@@ -94,7 +94,7 @@ def _choose(files: Iterable[HostFile], release: str | None, *, has_sdk: bool) ->
 
 
 def loads(file: HostFile) -> bool:
-    """Return whether the linker would load a file in the process that its row is of."""
+    """Return whether the linker would load a file in the process of its row."""
     return file.fault is None and not file.lack_count and not file.unfound
 
 

@@ -1,6 +1,6 @@
 """The part of a wheel that a check reads, written to a directory: its ELF files, GPU code and tables of kernels.
 
-Databases of kernels are there without content: their names alone say what they are for.
+Databases of kernels are written without content: their names say what they are for.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _HEADERS = 1 << 20  # bytes of METADATA that are read
 _HEAD = 64
 _BUFFER = 1 << 20
 _MOST_LIBRARIES = 2048  # each takes 90 kB of memory
-_MOST_PLACES, _DIRECTORY = 32_768, 8  # files; what a directory counts, as each above it
-_BROKEN_LIMIT = 64  # libraries that their first bytes refuse, and that are written all the same: others may need them
+_MOST_PLACES, _DIRECTORY = 32_768, 8  # files; a directory, and each one above it, counts as this many
+_BROKEN_LIMIT = 64  # libraries that are not ELF files by their first bytes, but written: others may need them
 
 
 class Unpacked(NamedTuple):
     """The paths of the shared libraries and programs, and the names of the distributions that the wheel requires.
 
-    broken: how many more files begin as libraries and are none. Some of `files` are so, too, and say what is wrong.
+    broken: how many further files are named like libraries but are none. Some of `files` are, too; they show the fault.
     for_windows: the name of a library for Windows; "" without one.
     """
 
@@ -77,18 +77,18 @@ def unpacked(path: str, root: str) -> Unpacked:
 
 
 def is_for_windows(name: str) -> bool:
-    """Return whether a file is a library for Windows, by its name, which is to be shown."""
+    """Return whether a file is a library for Windows, by its name, which will be shown."""
     return name.endswith((".dll", ".pyd")) and name.isprintable()
 
 
 def _reading(path: str, archive: zipfile.ZipFile) -> AbstractContextManager[Wait]:
-    """Return the wait for a reading: each byte of a member is a step, whether it is written or passed over."""
+    """Return the wait for the reading: each byte of a member is a step, whether it is written or skipped."""
     total = sum(member.file_size for member in archive.infolist())
     return waiting(f"reading {os.path.basename(path).partition('-')[0]}", total, size_text)
 
 
 class _Writer:
-    """The writer of members that are read, which looks at the first bytes of the others alone."""
+    """The writer of members that are read, which looks only at the first bytes of the others."""
 
     def __init__(self, archive: zipfile.ZipFile, path: str, root: str, wait: Wait) -> None:
         self._archive, self._path, self._root, self._wait = archive, path, root, wait
@@ -129,7 +129,7 @@ class _Writer:
             self._wait.step(amount=member.file_size - stream.tell())
 
     def _is_left(self, head: bytes) -> bool:
-        """Return whether a library is counted alone: its first bytes refuse it, as many others."""
+        """Return whether a library is only counted: by its first bytes it is none, like many others."""
         if begins_as_elf(head):
             return False
         self._broken += 1

@@ -1,4 +1,4 @@
-"""The releases of ROCm that the wheels to install fit: by the needs of their files, and by their names."""
+"""The releases of ROCm that the wheels to install fit, judging by what their files need, and by their names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Release = tuple[int, ...]
 
 
 class Range(NamedTuple):
-    """The releases from the first to the last; (): not known, or no end. text is the range as it is said."""
+    """The releases from the first to the last; (): not known, or no end. text is the range in words."""
 
     wheel: str
     first: Release
@@ -36,8 +36,8 @@ class Range(NamedTuple):
 def releases_of_wheels(things: list[str]) -> tuple[str, ...]:
     """Return what to ask an index for, the best first: the release in a wheel's name, then a range.
 
-    The range is the one that the files of all wheels fit. Things that are no wheels say nothing. Raises RocmSdkError if
-    the ranges of two wheels do not meet, or one cannot be read.
+    The range is the one that the files of all wheels fit. Things that are not wheels say nothing. Raises RocmSdkError
+    if the ranges of two wheels do not overlap, or one cannot be read.
     """
     wheels = [thing for thing in things if thing.endswith(".whl") and os.path.isfile(thing)]
     ranges = [found for wheel in wheels if (found := _range_of(wheel)) is not None]
@@ -71,7 +71,7 @@ def _range_of(wheel: str) -> Range | None:
 
 
 def _label_of(name: str) -> str | None:
-    """Return the release in a wheel's name: of its version's label, else of its project; or its version is ROCm's."""
+    """Return the release in a wheel's name: in its version's label, or its project; or its version is ROCm's."""
     label = _IN_VERSION.search(name)
     if label is not None:
         return label[1].replace("_", ".")

@@ -1,1 +1,1 @@
-"""The reader of files of web servers: a server's statements are hostile, and all of them are bounded."""
+"""The reader of files on web servers: what a server says may be hostile, and everything has a limit."""

@@ -16,13 +16,13 @@ class _Links(HTMLParser):
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        address = next((value for name, value in attrs if name == "href"), None)  # the first of a name counts
+        address = next((value for name, value in attrs if name == "href"), None)  # the first one counts
         if tag == "a" and address:
             self.found.append(address)
 
 
 def links_of(page: bytes, address: str) -> list[str]:
-    """Return the address of each link that has one, as the page writes it.
+    """Return the address of each link that has one, as it is on the page.
 
     Raise WebError if there are too many, or for a damaged page.
     """

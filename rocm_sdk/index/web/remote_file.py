@@ -1,4 +1,4 @@
-"""A file on a web server that is read in parts (range requests), as a file object: zipfile reads its end first."""
+"""A file on a web server, as a file object that reads it in parts (range requests): zipfile reads its end first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NoPartsError(WebError):
 
 
 class RemoteFile(io.RawIOBase):
-    """A reader like a file. Errors are WebError; all that is read of the file is at most `limit` bytes."""
+    """A reader like a file. Errors are WebError; at most `limit` bytes of the file are read in all."""
 
     def __init__(self, server: Server, address: str, limit: int) -> None:
         self._server, self._address = server, address
@@ -40,15 +40,15 @@ class RemoteFile(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        """Return True: the place can be changed."""
+        """Return True: the position can be changed."""
         return True
 
     def tell(self) -> int:
-        """Return the place of the next byte that is read."""
+        """Return the position of the next byte to read."""
         return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Change the place as files do, and return it."""
+        """Change the position as files do, and return it."""
         base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         if base + offset < 0:
             raise ValueError("a place before the beginning of the file")
@@ -99,7 +99,7 @@ class RemoteFile(io.RawIOBase):
         return answer.body
 
     def _check_range(self, wanted: str, said: str, length: int) -> None:
-        """Check that the part is the one that was asked for, of a file whose size stays."""
+        """Check that the part is the one that was asked for, and that the file's size has not changed."""
         found = _RANGE.fullmatch(said)
         if found is None:
             raise self._wrong(f"no valid Content-Range: {said[:100]!r}")

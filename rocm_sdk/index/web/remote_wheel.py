@@ -24,9 +24,9 @@ _MEMBER_LIMIT = 16 << 20  # bytes of the file
 
 
 def file_in_wheel(server: Server, file: IndexedFile, end: str) -> bytes | None:
-    """Return the one file of a wheel whose path ends so; None if there is not one.
+    """Return the one file of a wheel whose path ends like this; None if there is not exactly one.
 
-    Raise WebError; NoPartsError if the wheel is large and the server sends it as a whole only.
+    Raise WebError; NoPartsError if the wheel is large and the server sends it only as a whole.
     """
     with _refusing_damage(file), open_zip(file.address, _content(server, file)) as archive:
         found = [each for each in archive.infolist() if each.filename.endswith(end)]

@@ -1,4 +1,4 @@
-"""The reader of files of web servers, whose statements are hostile.
+"""The reader of files on web servers, which may be hostile.
 
 Sizes, headers and addresses are checked. An error is a WebError that names the address, without its password.
 """
@@ -25,7 +25,7 @@ _TRIES = 3
 _PAUSE = 2.0  # seconds before the second try, and twice as long before the third
 _TIMEOUT = 60  # seconds without data
 _CHUNK = 1 << 20
-_KEPT = "/%:@!$&'()*+,;=~-._"  # the parts of an address that have a meaning there, and the quoted ones
+_KEPT = "/%:@!$&'()*+,;=~-._"  # the characters that have a meaning in an address, and % of quoted ones
 
 # docs/limits.md has these limits and their reasons.
 FILE_LIMIT, UNANNOUNCED_LIMIT = 32_000_000_000, 256_000_000  # bytes
@@ -34,9 +34,9 @@ _Result = TypeVar("_Result")
 
 
 class WebError(Exception):
-    """The error for a file of a server that cannot be had.
+    """The error for a file that a server does not give.
 
-    `str()` says which file, and why; `fix` says what to do; status is the status of HTTP, or 0.
+    `str()` says which file, and why; `fix` says what to do; status is the HTTP status, or 0.
     """
 
     def __init__(self, message: str, fix: str = "", status: int = 0) -> None:
@@ -46,7 +46,7 @@ class WebError(Exception):
 
 
 class TooLargeError(WebError):
-    """The error for a file that has more bytes than the limit is."""
+    """The error for a file that is larger than the limit."""
 
 
 class UnreachedError(WebError):
@@ -56,7 +56,7 @@ class UnreachedError(WebError):
 class Limits(NamedTuple):
     """The limits of a file, in bytes."""
 
-    announced: int = FILE_LIMIT  # if the server says first how many there are
+    announced: int = FILE_LIMIT  # if the server announces the size
     unannounced: int = UNANNOUNCED_LIMIT
 
 
@@ -81,7 +81,7 @@ class Server:
     ) -> None:
         """Check the address. Raise WebError if it is not valid.
 
-        seconds: the time that an answer may take, all tries together; None: any, as long as data comes.
+        seconds: the time that an answer may take, all tries together; None: no limit, as long as data comes.
         """
         parts, user = _checked(address)
         self.address = urlunsplit(parts)
@@ -99,7 +99,7 @@ class Server:
     def answer(self, address: str, limit: int, headers: Mapping[str, str] | None = None, status: int = 0) -> Answer:
         """Return the answer to a request with these headers.
 
-        limit: the bytes of its body. status: the wanted status; another one raises WebError.
+        limit: the bytes of its body. status: the expected status; another one raises WebError.
         """
 
         def call() -> Answer:
@@ -130,7 +130,7 @@ class Server:
             yield answer
 
     def request(self, address: str, headers: Mapping[str, str] | None = None) -> urllib.request.Request:
-        """Return the request for a file, with user and password for the server that they are for."""
+        """Return the request for a file, with user and password if it is the server that they are for."""
         parts, _ = _checked(address)
         request = urllib.request.Request(urlunsplit(parts), headers=dict(headers or {}))
         if parts.scheme == self._scheme:
@@ -160,7 +160,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 def refuse_downgrade(address: str, other: str) -> None:
     """Raise WebError if an encrypted address leads to one without encryption.
 
-    Anybody on the way may change the answers of such an address.
+    Anybody on the way could change the answers from such an address.
     """
     if address.lower().startswith("https:") and other.lower().startswith("http:"):
         shown = shown_address(other)
@@ -170,7 +170,7 @@ def refuse_downgrade(address: str, other: str) -> None:
 
 
 def without_user(address: str) -> str:
-    """Return the address without user and password, which servers do not want there."""
+    """Return the address without user and password, which servers do not expect there."""
     head, mark, rest = address.partition("://")
     host, slash, path = rest.partition("/")
     return f"{head}{mark}{host.rpartition('@')[2]}{slash}{path}" if mark else address
@@ -179,7 +179,7 @@ def without_user(address: str) -> str:
 def shown_address(address: str) -> str:
     """Return the address for messages, without everything before the last @.
 
-    A password may have a slash, or a slash be forgotten.
+    A password may contain a slash, or a slash may have been forgotten.
     """
     plain = without_user(address)
     return plain.rpartition("@")[2]
@@ -280,7 +280,7 @@ def _trying(address: str, call: Callable[[], _Result], tries: int) -> _Result:
 def _within(seconds: float, address: str, call: Callable[[], _Result]) -> _Result:
     """Call in a thread, which is left behind when the time is over.
 
-    Names are looked up, and headers read, without a limit of their own.
+    Name look-ups and the reading of headers have no time limit of their own.
     """
     results: list[_Result] = []
     errors: list[BaseException] = []

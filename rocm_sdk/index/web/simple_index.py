@@ -1,7 +1,7 @@
 """The pages of an index from which pip and uv install (PEP 503, as JSON PEP 691): the facts of each file.
 
-A page is hostile: its size and the number of its files are bounded, values of another kind than the standard says are
-left out, and addresses are only web servers'.
+A page may be hostile: its size and the number of its files are limited, values that are not as the standard says are
+left out, and only addresses of web servers are taken.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _of_html(answer: Answer, address: str) -> Iterable[dict[str, Any]]:
 
 
 def _file(row: dict[str, Any], page: str) -> IndexedFile | None:
-    """Return a file of a page; None for a row that is no file of a web server."""
+    """Return a file of a page; None for a row that is not a file on a web server."""
     name, link = row.get("filename"), row.get("url")
     if not (isinstance(name, str) and isinstance(link, str) and name.isprintable()):
         return None
@@ -84,7 +84,7 @@ def _file(row: dict[str, Any], page: str) -> IndexedFile | None:
 
 
 def _absolute(page: str, link: str) -> str | None:
-    """Return the address of a link; None for other than web servers'.
+    """Return the address of a link; None if it is not a web server's.
 
     Raise WebError for one that gives up encryption.
     """
