@@ -210,7 +210,7 @@ def test_a_user_without_rights(sdk: Path, open_directory: Path, other_user: Othe
     words = ("-m", "rocm_sdk_build", "closure", "--library", "hipsparse", "--gpu", "gfx1030", "--output", place / "out")
     done = other_user.run(*words, PYTHONPATH=str(site))
     if not has_user_namespaces():
-        assert_failed(done, 1, "this system gives no namespaces to run its code in with no rights (unshare --user:")
+        assert_failed(done, 1, "this system gives no namespaces to run its code in without privileges (unshare --user:")
         return
     assert done.returncode == 0, done.stderr
     assert "tried where nothing else is" in done.stdout

@@ -388,7 +388,7 @@ def test_where_nothing_takes_the_rights(
     words = ("closure", "--library", "hipsparse", "--gpu", "gfx1030", "--output", place / "out")
     done = REFUSED[who](words, {"PYTHONPATH": str(site)}, outside, other_user)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "this system gives no namespaces to run its code in with no rights (" in done.stderr
+    assert "this system gives no namespaces to run its code in without privileges (" in done.stderr
     assert "Operation not permitted" in done.stderr
     assert ("--proof=unsafe" in done.stderr) == who.startswith("root")
     assert list(place.iterdir()) == []
@@ -422,7 +422,7 @@ def test_the_unsafe_proof(sdk: Path, open_directory: Path, outside: Outside, oth
     done = without_namespaces((*words, "--output", output), {"PYTHONPATH": str(site)}, outside, other_user)
     assert done.returncode == 0, done.stderr
     assert (
-        "not tried: with no rights: the code ran as user 65534 in a chroot without namespaces (--proof=unsafe)"
+        "not tried: without privileges: the code ran as user 65534 in a chroot without namespaces (--proof=unsafe)"
         in done.stdout
     )
     assert outside.touched() == []

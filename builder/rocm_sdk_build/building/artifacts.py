@@ -89,7 +89,7 @@ def _assigned(wish: Wish, rules: Rules) -> Assignment:
 
 
 def choice_of(wish: Wish, rules: Rules) -> Choice | None:
-    """Return the packages that the wish asks for; None stands for all packages that the artifacts have.
+    """Return the packages that the wish asks for; None stands for all packages in the artifacts.
 
     The function reads the artifact that all packages need. Raise PackagingError for a name that no package has, and for
     a wish without families: no machine sees the artifacts of all families.

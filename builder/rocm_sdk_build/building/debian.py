@@ -1,7 +1,7 @@
-"""The maker of an SDK of Debian's ROCm, which fetches and unpacks packages to use them as the roots of a prefix.
+"""The maker of an SDK from Debian's ROCm, which fetches and unpacks packages to use them as the roots of a prefix.
 
-A cache directory keeps all files, which are made anew only if their input changed. A single process at a time works on
-a cache. The next run removes the leftovers of a killed run from the cache.
+A cache directory keeps all files, which are made anew only if their input has changed. Only one process at a time works
+on a cache. The next run removes the leftovers of a killed run from the cache.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from .wheel_maker import make_site, make_wheels
 
 _log = logging.getLogger(__name__)
 
-_LOCK_SECONDS = 3600.0  # the time that another process may work in the same cache: it fetches and unpacks gigabytes
+_LOCK_SECONDS = 3600.0  # how long another process may work in the same cache: it fetches and unpacks gigabytes
 _PURPOSE = Purpose("works in this cache", lambda message, fix, _: PackagingError(message, fix))
 # Packages with the libraries that every system has.
 _BASE_PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
@@ -108,14 +108,14 @@ def build_wheels(
 ) -> list[Path]:
     """Make the SDK's packages in the directory `wish.packages.dist`, which is made if need be; return their files.
 
-    `wish` is without roots; its version may be empty, which asks for Debian's. `rules` is a table in place of the
-    established table. With `keeps_unpacked` the files of Debian's packages stay in the cache. Raise PackagingError or
+    `wish` has no roots; its version may be empty, which asks for Debian's. `rules` is a table to use instead of the
+    established one. With `keeps_unpacked` the files of Debian's packages stay in the cache. Raise PackagingError or
     OSError if the packages cannot be made.
     """
     place = wish.packages.dist or wish.packages.output
     with _locked(source), output_directory(place):
         with scratch_directory(place):
-            pass  # the scratch directory fails, before a gigabyte is downloaded, if the place takes no files
+            pass  # if the place takes no files, this fails before a gigabyte is downloaded
         apt = apt_of(source)
         packages = resolve_packages(apt, source)
         version = _checked(wish.packages.version or packages.version)

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 class PrefixWish(NamedTuple):
     """The wish for packages of an installed ROCm."""
 
-    packages: Wish  # the wish, with roots in place of artifacts
+    packages: Wish  # the wish, with roots instead of artifacts
     lists: Sequence[Path] = ()  # files with the names of files
     families: str | None = None  # the libraries become a package for each of these families
     is_split: bool = False  # the files for single targets become a package for each target
@@ -134,7 +134,7 @@ class _Build:
                 _log.warning("%s:\n  %s", what, "\n  ".join(listed))
 
     def _documents(self, tree: Tree) -> Iterator[Artifact]:
-        """Yield for each package an artifact with the documents that may have licences of its files.
+        """Yield for each package an artifact with the documents that may contain licences of its files.
 
         Licences of libraries that are not ROCm's go with core.
         """
@@ -205,8 +205,8 @@ class _Build:
 class DocumentOwners:
     """The owner of a document: the package that the first fitting row names.
 
-    If no row fits, the owners are all packages with files of the document's root. The second answer is exact if each
-    component has a root of its own.
+    If no row fits, the owners are all packages with files of the document's root, which is exact if each component has
+    its own root.
     """
 
     def __init__(self, tree: Tree, rows: Iterable[tuple[str, str]], roots: Sequence[Path]) -> None:
@@ -235,7 +235,7 @@ def targets(tree: Tree) -> list[str]:
 
 
 def with_facts(tree: Tree, sdk_targets: Iterable[str], scratch: Path) -> Tree:
-    """Return the tree with `dist_info.json`, which is written below `scratch`, in place of the prefix's file.
+    """Return the tree with a new `dist_info.json`, written below `scratch`, instead of the prefix's file.
 
     The file gets the absent libraries when the packages are made.
     """

@@ -80,7 +80,7 @@ def make_wheels(sdk: Assignment) -> list[Path]:
 def make_site(sdk: Assignment, site: Path) -> list[Path]:
     """Make the directory `site`, which is new and in the file system of the output; return its path in a list.
 
-    The directory is like site-packages, of hard links, in place of wheels.
+    The directory is like site-packages, made of hard links, and replaces wheels.
     """
     with scratch_directory(sdk.wish.output) as scratch:
         made = scratch / "dist"
@@ -95,7 +95,7 @@ def make_site(sdk: Assignment, site: Path) -> list[Path]:
 def _saying_how_to_go_on(finished: Finished) -> Iterator[None]:
     """Yield to a test of packages, whose PackagingError then says how to get the packages as they are.
 
-    A test has not the last word: the maker of packages may want them as they are.
+    A test does not have the last word: whoever makes the packages may want them as they are.
     """
     try:
         yield
@@ -132,14 +132,14 @@ def _selectors(sdk: Assignment, fresh: Path) -> Iterator[Path]:
 
 
 def _refuse_problems(fresh: Path, scratch: Path) -> None:
-    """Raise PackagingError with the problems that `rocm-sdk-build check` would tell of the new packages."""
+    """Raise PackagingError with the problems that `rocm-sdk-build check` would report for the new packages."""
     if found := check(fresh, scratch).problems:
         lines = [f"{each.file}: {each.what}".replace(f"{fresh}/", "").removeprefix(f"{fresh}: ") for each in found]
         raise PackagingError("\n".join(lines), found[0].fix)
 
 
 def _tell_left_out(sdk: Assignment) -> None:
-    """List the artifacts with files in no package in the log; raise PackagingError if the wish allows none."""
+    """List artifacts with files that go into no package in the log; raise PackagingError if the wish allows none."""
     for each in sdk.left_out:
         _log.warning("%s", each)
     if sdk.left_out and sdk.wish.is_strict:

@@ -1,1 +1,1 @@
-"""The check that packages of several machines are an SDK together: complete, consistent, installable."""
+"""The check that packages of several machines together are an SDK: complete, consistent, installable."""

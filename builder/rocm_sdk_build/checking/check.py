@@ -1,8 +1,8 @@
 """The check that a directory has all packages of an SDK.
 
-The packages must state the same facts, be whole, and work where they are installed.
+The packages must state the same facts, be whole, and work when they are installed.
 
-The check is the counterpart of `index`, which writes pages of any packages: here packages of several machines come
+The check is the counterpart of `index`, which writes pages for any packages: here, packages of several machines come
 together for the first time.
 """
 
@@ -36,7 +36,7 @@ class Checked(NamedTuple):
     problems: tuple[Problem, ...]
     openings: tuple[Opening, ...] = ()
     left_out: tuple[LeftOut, ...] = ()  # artifacts with files in no package, as the build of the packages has listed
-    compared: tuple[str, ...] = ()  # what the packages were compared by, in words
+    compared: tuple[str, ...] = ()  # by what the packages were compared, in words
 
     @property
     def versions(self) -> list[str]:

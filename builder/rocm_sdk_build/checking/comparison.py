@@ -1,4 +1,4 @@
-"""The check that packages state the same facts, and that all packages are there that they require."""
+"""The check that packages state the same facts, and that all the packages that they require are there."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _compare_families(facts: Mapping[Path, WheelFacts], problems: Problems) -> N
 
 
 def _compare_inputs(facts: Mapping[Path, WheelFacts], problems: Problems) -> None:
-    """Tell of packages that were made from another artifact of a name than the other packages."""
+    """Report packages that were made from a different artifact than other packages, but with the same name."""
     for name in sorted({name for each in facts.values() for name in each.inputs}):
         told = {path: each.inputs[name] for path, each in facts.items() if name in each.inputs}
         usual = _most(list(told.values()))
@@ -132,12 +132,12 @@ def _tell_clash(
     facts: Mapping[Path, WheelFacts],
     problems: Problems,
 ) -> bool:
-    """Tell of two different selectors of one version that have no index each; return whether there are any.
+    """Report two different selectors with one version and without their own indexes; return whether there are any.
 
-    Such a selector requires packages that only the other one has beside it. Their requirements are not told of then,
+    Such a selector requires packages that only the other one has beside it. Their requirements are then not reported,
     since they have this one cause.
     """
-    with suppress(PackagingError):  # a damaged selector is told of where it is read
+    with suppress(PackagingError):  # a damaged selector is reported where it is read
         for number, file in enumerate(selectors):
             for other in (each for each in selectors[:number] if each.version == file.version):
                 pools = [_pool_of(directory, each, packages) for each in (other, file)]

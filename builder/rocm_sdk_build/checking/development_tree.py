@@ -1,7 +1,7 @@
 """The check that the development tree fits the other packages: the tree is made where all artifacts are.
 
-The links of the tree lead to files of the other packages, which shows files that another machine did not have. The tree
-has each file of the other packages, and all that its packages for CMake and pkg-config require and name.
+The links of the tree lead to files of the other packages, which reveals files that another machine did not have. The
+tree has each file of the other packages, and all that its packages for CMake and pkg-config require and name.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def read_tree(archive: Path, wheel: Path, known: Container[str], expected: Itera
     """
     room, number, first = shutil.disk_usage(archive.parent).free, 0, ""
     packages = _Packages(archive.parent.parent)
-    links = packages.links  # a link may lead to a directory that has files of the package
+    links = packages.links  # a link may lead to a directory with files of the package
     wanted = {path: name for name in expected if (path := path_in_tree(name)) is not None}
     with refusing_damage(package_damage(wheel, archive.name)), _opened(archive) as stream:
         reader = TarReader(stream, is_stream=True)
@@ -127,7 +127,7 @@ class _Packages:
     def exists(self, path: str) -> bool | None:
         """Return whether the tree has a file or directory, or None for a path outside of the tree."""
         place = self._resolved(path)
-        # A link to a file that no package has is told of as a lost link.
+        # A link to a file that no package has is reported as a lost link.
         return None if place is None else place in self._paths
 
     def is_link(self, path: str) -> bool | None:
@@ -168,7 +168,7 @@ class _Packages:
         return False
 
     def _outside(self, path: str) -> str | None:
-        """Return the place in site-packages to which a link leads; None if a path stays in the tree, or is no link."""
+        """Return where in site-packages a link leads; None if the path stays in the tree, or is not a link."""
         target = posixpath.normpath(posixpath.join("tree", posixpath.dirname(path), self.links.get(path, ".")))
         return target if target.startswith(_SDK) else None
 

@@ -31,7 +31,7 @@ _IN_TREE = ("rocm-sdk-core", "rocm-sdk-libraries")  # packages beside the device
 
 
 class Opening(NamedTuple):
-    """A name that a library of a package opens with dlopen, and no package has as a file."""
+    """A name that a library of a package opens with dlopen, but that is a file in no package."""
 
     wheel: Path
     opener: str  # path of the library in the wheel
@@ -65,7 +65,7 @@ class Installation:
         of_devices = [path for device in devices for path in self._test_device(hosts, device, files)]
         if not devices:
             self._test(hosts)
-        if not self._problems:  # a device package that is not installed may have the archives
+        if not self._problems:  # otherwise a device package that is not installed may have the archives
             for path, own in files.items():
                 for lost in lost_archives(own, of_devices):
                     self._problems.tell(path, lost.what, FIX)
@@ -106,19 +106,19 @@ class Installation:
             yield Opening(wheels[each.opener], opener, each._replace(opener=opener, present=Path(each.present).name))
 
     def _check_promise(self, wheel: Path, files: Iterable[Path]) -> None:
-        """Tell of a wheel whose files need more of a system than the platform tag promises."""
+        """Report a wheel whose files need more from a system than the platform tag promises."""
         if broken := broken_promise(wheel_name(wheel).platform, needs_of(files, self._libraries)):
             fix = "make it again without --platform-tag, or make the package again that has what it needs"
             self._problems.tell(wheel, broken, fix)
 
     def _check_tree(self, hosts: list[PackageFile], files: Mapping[Path, list[Path]]) -> None:
-        """Tell of a development tree in one of the packages for all GPUs that does not fit the other packages."""
+        """Report a development tree in one of the packages for all GPUs that does not fit the other packages."""
         names = {path: [str(each.relative_to(self._directory)) for each in own] for path, own in files.items()}
         known = {name for own in names.values() for name in own}
         wanted = {name for each in hosts if each.project.startswith(_IN_TREE) for name in names[each.path]}
         for wheel, own in files.items():
             archive = archive_among(own)
-            if archive is not None and not self._problems:  # a package that is not installed would be named once more
+            if archive is not None and not self._problems:  # a package that is not installed would be reported again
                 with self._problems.of(wheel, again(project_of(wheel))):
                     self._compare(wheel, read_tree(archive, wheel, known, wanted))
 
@@ -138,7 +138,7 @@ class Installation:
             _log.warning("%s: note: %s", wheel.name, each)
 
     def _check_links(self, wheel: Path, files: list[Path]) -> None:
-        """Tell of a device package that does not list all of its files for the development tree."""
+        """Report a device package that does not list all of its files for the development tree."""
         with self._problems.of(wheel, again(project_of(wheel))), refusing_damage(package_damage(wheel, LINKS)):
             if absent := unlisted(self._directory, files):
                 what = f"lacks files in its list for the development tree ({LINKS}): {told(absent)} not there"

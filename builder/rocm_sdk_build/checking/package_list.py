@@ -59,7 +59,7 @@ def _packages_in(directory: Path, problems: Problems, *, below: bool) -> list[Pa
 def _accepted(package: PackageFile, others: list[PackageFile], problems: Problems) -> list[PackageFile]:
     """Return the package in a list, or [] if the package belongs to no SDK.
 
-    A second package of the same project is told of, too.
+    A second package of the same project is reported, too.
     """
     path = package.path
     if not package.is_of_sdk and package.project != LOADER:

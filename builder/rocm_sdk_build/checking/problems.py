@@ -40,7 +40,7 @@ class Problems:
     def of(self, file: Path, fix: str = "") -> Iterator[None]:
         """Yield to a block that reads a file, and record the error with which the block ends.
 
-        `fix` takes the place of the error's own fix.
+        `fix` replaces the error's own fix.
         """
         try:
             yield

@@ -1,4 +1,4 @@
-"""The facts that a wheel states of itself, and the check that its texts agree."""
+"""The facts that a wheel states about itself, and the check that its texts agree."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Request(NamedTuple):
     form: str = "site"
     base: str | None = None  # the base image of the form oci
     keeps_version: bool = False
-    may_link: bool = False  # files without changes become other names of the SDK's files
+    may_link: bool = False  # unchanged files become hard links to the SDK's files
     proof: str | None = None  # a choice of `choosing.proof_choice`
     records_pages: bool = False  # the closure gets a page list
 
@@ -133,7 +133,7 @@ def _refuse_output(output: Path) -> None:
 def _refusing_another(output: Path) -> Iterator[None]:
     """Yield to a block that writes the output, and turn the error of a taken name into a PackagingError.
 
-    The name was free at the start of the work: something, such as another closure, has got it since.
+    The name was free at the start of the work: something, such as another closure, has taken it since.
     """
     try:
         yield

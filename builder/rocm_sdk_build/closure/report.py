@@ -1,4 +1,4 @@
-"""The report of a closure: kept files and reasons, files left out, needs of the system, and the proof."""
+"""The report of a closure: kept files and reasons, files left out, what the system must have, and the proof."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class SdkFile(NamedTuple):
     def recorded_digest(self, now: os.stat_result) -> str | None:
         """Return the SHA-256 that RECORD has, in hexadecimal digits, or None if the file may have changed since.
 
-        The file is unchanged if it has the size of RECORD, and its times say that it was written, and otherwise
+        The file is unchanged if it has the size in RECORD, and its times show that it was written, and otherwise
         changed, before RECORD was: installers write RECORD last. `now` are the facts of the file. A file that was
         copied with its times, or that got another name since, as a hard link of uv's cache does in a second
         environment, counts as a file that may have changed.
@@ -138,7 +138,7 @@ class InstalledSdk:
 def _package_of(site: str, distribution: Distribution) -> SdkPackage:
     """Return the package of a distribution.
 
-    Raise PackagingError for a RECORD that names something else than files of a package.
+    Raise PackagingError for a RECORD that names anything but files of a package.
     """
     own = f"{os.path.basename(distribution.directory)}/"
     files: dict[str, SdkFile] = {}

@@ -1,7 +1,7 @@
-"""The use of apt to find, download and unpack Debian packages, without root and without changes of the system's state.
+"""The use of apt to find, download and unpack Debian packages, without root and without changes to the system.
 
-apt keeps its lists, caches and locks below a directory of ours. Sources, keys and proxies are the system's, or sources
-are the ones of one release. Packages that are installed on the system play no part.
+apt keeps its lists, caches and locks below one of our directories. Sources, keys and proxies are the system's, or the
+sources are those of one release. It does not matter which packages are installed on the system.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Apt:
         return ""
 
     def names(self) -> list[str]:
-        """Return the names of all packages, also of packages that others only mention."""
+        """Return the names of all packages, including those that others only mention."""
         return _run(self._apt("apt-cache", "pkgnames")).split()
 
     def confirm_lists(self) -> None:
@@ -167,7 +167,7 @@ class Apt:
     def _install(self, names: Sequence[str]) -> set[str]:
         """Return the packages that apt would install for these names, on a system without any package.
 
-        Raise UnmetError if the packages stand against it, and PackagingError if apt, as it is set up, cannot install
+        Raise UnmetError if the packages prevent it, and PackagingError if apt, as it is set up, cannot install
         anything.
         """
         command = self._apt("apt-get", "--quiet=1", "install", "--simulate", "--no-install-recommends")
@@ -215,7 +215,7 @@ class Apt:
                 Path(partial, package.filename).rename(self._deb(package))
 
     def candidates(self, names: Iterable[str]) -> list[DebianPackage]:
-        """Return the packages of these names alone; by name.
+        """Return only the packages with these names; by name.
 
         Raise PackagingError if apt knows no such package.
         """

@@ -19,7 +19,7 @@ from .archives import MANIFEST, SUFFIXES, stem_of, unpack
 
 COMPONENTS = ("lib", "run", "dbg", "dev", "doc", "test")
 GENERIC = "generic"
-OVERLAY = "base_lib_generic"  # the artifact that tells how a build made the others, which every package needs
+OVERLAY = "base_lib_generic"  # the artifact that says how a build made the others; every package needs it
 _FACTS = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 NAME_IT = "name the directory that has the artifacts"
 _FIELDS = 3
@@ -245,7 +245,7 @@ def versions_of_build(catalog: Iterable[Artifact], usual: Path) -> tuple[str, st
 
 
 def _facts_of_build(catalog: Iterable[Artifact], usual: Path) -> dict[str, object]:
-    """Return the facts that the build states of itself."""
+    """Return the facts that the build states about itself."""
     directory = next((each.directory for each in catalog if each.directory.name == OVERLAY), usual / OVERLAY)
     path = directory / _FACTS
     try:

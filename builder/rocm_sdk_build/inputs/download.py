@@ -38,7 +38,7 @@ class _Wanted(NamedTuple):
 
     address: str
     path: Path
-    digest: str  # "": the server does not tell the digest
+    digest: str  # "": the server does not give the digest
 
 
 def download(
@@ -54,7 +54,7 @@ def download(
     wanted. `is_wanted` says whether an artifact of this name is downloaded; archives that other runs with these
     families need may stay.
 
-    Raise PackagingError if the page or an archive cannot be had, if an archive differs from its `.sha256sum`, or if
+    Raise PackagingError if the page or an archive cannot be fetched, if an archive differs from its `.sha256sum`, or if
     there is no archive for a family.
     """
     try:
@@ -67,7 +67,7 @@ def _download(server: Server, directory: Path, families: Iterable[str], is_wante
     links = _links_of(server)
     chosen = _choose(server.address, links, {name.partition(":")[0] for name in families})
     place = directory / hashlib.sha256(server.address.encode()).hexdigest()[:32]
-    for each in (directory.parent, directory, place):  # files are removed from a directory of ours alone
+    for each in (directory.parent, directory, place):  # files are removed only from a directory of ours
         make_own(each)
     wanted = [
         _Wanted(links[name], place / name, _digest_of(server, links.get(f"{name}.sha256sum"), links[name]))

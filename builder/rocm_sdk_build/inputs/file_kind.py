@@ -19,7 +19,7 @@ _AMD_GPU = 224
 
 
 class Kind(Enum):
-    """The kind of a file, which decides on the packager's treatment of the file."""
+    """The kind of a file, which decides how the packager treats it."""
 
     LIBRARY = "library"
     PROGRAM = "program"  # needs the dynamic linker
@@ -43,7 +43,7 @@ class Facts(NamedTuple):
 def look_at(path: Path) -> Facts:
     """Return the facts of a file from its first bytes, and from the dynamic section of a library.
 
-    Raise PackagingError for a pointer that Git LFS left in place of the file, and for a damaged library.
+    Raise PackagingError for a Git LFS pointer instead of the file, and for a damaged library.
     """
     with path.open("rb") as file:
         start = file.read(64)

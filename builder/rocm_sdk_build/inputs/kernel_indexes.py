@@ -1,8 +1,8 @@
 """The tables to which an index of Tensile leads, and the search for tables that are missing.
 
-The loader's reader takes an index apart (`kernel_table_names`). The names in an index are hostile, and only compared
-with the names of files, never opened. An index in YAML is not parsed: each word in it that may be the name of a table
-counts as a name.
+The loader's reader takes an index apart (`kernel_table_names`). The names in an index may be hostile: they are only
+compared with the names of files, never opened. An index in YAML is not parsed: each word in it that may be the name of
+a table counts as a name.
 """
 
 from __future__ import annotations

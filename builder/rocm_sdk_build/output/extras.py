@@ -174,7 +174,7 @@ def _all_needs(file: IndexedFile) -> tuple[list[str], list[Needed]]:
     metadata = file.metadata
     if metadata is None:
         if file.project != SELECTOR:
-            return [], []  # another source distribution decides where it is built
+            return [], []  # another source distribution decides when it is built
         if selector := read_selector(file.path):
             always = [Needed("", requirement) for requirement in selector.requires]
             return [each.extra for each in selector.extras], [*always, *selector.extras]

@@ -34,7 +34,7 @@ class Finished:
     """The finished wheels of builds with one output."""
 
     def __init__(self, directory: Path) -> None:
-        """Use `directory`, which is for these wheels alone."""
+        """Use `directory`, which is only for these wheels."""
         self.directory = directory
         self._own: list[Path] = []
 
@@ -104,7 +104,7 @@ class Keys:
     """The computation of wheels' keys from all their input."""
 
     def __init__(self, written: Path | None) -> None:
-        """Begin without digests; `written` is a directory to which this run alone writes."""
+        """Begin without digests; `written` is a directory to which only this run writes."""
         self._written = written
         self._digests: dict[Path, str] = {}
 
@@ -154,7 +154,7 @@ def program_digest() -> str:
 
 
 def _copy_verified(path: Path, target: Path) -> bool:
-    """Copy a kept wheel; return False, without a copy, if its content does not fit its name."""
+    """Copy a kept wheel; return False, without a copy, if its content does not match its name."""
     name = _NAME.fullmatch(path.name)
     if name is None or not _is_own_file(path):
         return False

@@ -1,6 +1,6 @@
 """The pages from which pip and uv install: a page for each project (PEP 503), with hashes and metadata (PEP 658).
 
-Each page is also there as JSON.
+Each page also exists as JSON.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The libraries of the SDK that the roots need: by DT_NEEDED, by the loader's table of dlopen, by names in their data.
 
-The plan of the loader answers the first two; the plan is asked again for libraries that the third way finds.
+The loader's plan answers the first two, and is asked again for libraries that the third way finds.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile
 
 
 def _refuse_other_libraries(sdk: InstalledSdk, plan: LoadPlan) -> None:
-    """Raise PackagingError if an override or a library in this process would take the place of the SDK's."""
+    """Raise PackagingError if an override or a library in this process would replace the SDK's."""
     for path in (path for step in plan.steps for path in (step.path, *step.members)):
         if os.path.realpath(path) not in sdk.by_source:
             names = sorted(each for each in os.environ if each.startswith("ROCM_SDK_LIBRARY_"))
@@ -139,7 +139,7 @@ class _Search:
         return found
 
     def _refuse_another_release(self, analysis: HostFiles) -> None:
-        """Raise PackagingError for files that need another release of the SDK: no part of this SDK serves them.
+        """Raise PackagingError for files that need another release of the SDK: no part of this one is of use to them.
 
         The error has the words of `rocm-sdk check`.
         """
@@ -153,7 +153,7 @@ class _Search:
     def _take_lacks(self, path: str, names: Iterable[str]) -> None:
         """Note libraries that nobody here has.
 
-        The library of a package may come with another one; for a file alone the lack is an error.
+        A package's library may come with another package; for a single file, it is an error.
         """
         for name in names:
             if path in self._alone:

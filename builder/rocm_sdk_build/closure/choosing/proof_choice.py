@@ -1,6 +1,6 @@
 """The decision whether a closure is tried.
 
-The proof runs code of the application: a stranger's code runs only where the user asks for it.
+The proof runs code of the application: a stranger's code runs only if the user asks for it.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def open_roots(
     """Yield the roots of a command line; wheels are unpacked for the time of the block.
 
     Raise WrongUsageError for a short name that is not in the catalog, and if nothing is named. Raise RocmSdkError for a
-    word that is no file and no distribution.
+    word that is neither a file nor a distribution.
     """
     for name in (*libraries, *preloads):
         _refuse_unknown(name, "")
@@ -107,7 +107,7 @@ def _application(word: str, block: ExitStack) -> Application:
 
 
 def _unpack_rest(wheel: str, directory: Path) -> None:
-    """Unpack the members of a wheel that a check does not read, and that its import reads: the modules."""
+    """Unpack the members of a wheel that a check does not read, but its import does: the modules."""
 
     def refuse(what: str) -> PackagingError:
         return PackagingError(f"{wheel}: {what}", "get the wheel from where it was made")

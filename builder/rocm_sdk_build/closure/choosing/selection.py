@@ -1,4 +1,4 @@
-"""The decision for each file of the SDK whether the file belongs to the closure, and the reason."""
+"""The decision, for each file of the SDK, whether it belongs to the closure, and why."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Selection(NamedTuple):
 
     @property
     def unknown(self) -> tuple[Kept, ...]:
-        """The data that no table knows, and that stays because it lies beside a kept library."""
+        """The data that no table knows, and that stays because it is beside a kept library."""
         return tuple(each for each in self.kept if each.kind == UNKNOWN)
 
 
@@ -131,7 +131,7 @@ def _without_rule(sdk: InstalledSdk, data: _Data, path: str, how: str) -> str:
 def _refuse_lost_tables(sdk: InstalledSdk, selection: Selection, choice: GpuChoice) -> None:
     """Raise PackagingError if a kept index leads a GPU to a table that would be left out.
 
-    A table that the SDK does not have either does not count.
+    A table that the SDK itself lacks does not count.
     """
     kept = {each.file.path for each in selection.kept}
     for site in sdk.sites if choice.gpus else ():
@@ -146,7 +146,7 @@ def _is_elf(sdk: InstalledSdk, file: SdkFile) -> bool:
 
 
 class _Data:
-    """The data files of the SDK, and the files among them that the GPUs do without."""
+    """The data files of the SDK, and those among them that the GPUs do not need."""
 
     def __init__(self, sdk: InstalledSdk, choice: GpuChoice) -> None:
         self._sdk = sdk

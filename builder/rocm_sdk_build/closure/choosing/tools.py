@@ -38,7 +38,7 @@ def kept_commands(kept: Iterable[SdkFile]) -> dict[str, Script]:
 
 
 def commands_left_out(kept: Container[str]) -> frozenset[str]:
-    """Return the commands of an environment that start a program of the SDK which is not kept.
+    """Return the commands of an environment that start a program of the SDK that is not kept.
 
     `kept` has the names of the commands that stay.
     """

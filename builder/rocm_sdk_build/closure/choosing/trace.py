@@ -1,4 +1,4 @@
-"""The files of the SDK that a run of the application uses: strace tells which are mapped, started, opened, looked for.
+"""The files of the SDK that a run of the application uses: strace shows which it maps, starts, opens, looks for.
 
 The application runs in the environment of the user, with the whole SDK. Libraries count if they are mapped: the loader
 reads the headers of many that it does not load. Formats: strace(1), versions 5.3 and later.
@@ -49,7 +49,7 @@ def trace(sdk: InstalledSdk, command: Sequence[str], scratch: Path) -> dict[str,
 
 
 def used_files(sdk: InstalledSdk, found: Iterable[Use]) -> dict[str, str]:
-    """Return the files of the SDK among the files that calls name, with the use of each.
+    """Return the files of the SDK among the files that calls name, with how each is used.
 
     Links to a file stay with it.
     """

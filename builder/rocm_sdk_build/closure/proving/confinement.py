@@ -1,4 +1,4 @@
-"""The ways to run the code of a proof with no rights, and the choice of a way that works here."""
+"""The ways to run the code of a proof without privileges, and the choice of one that works here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WITHOUT = "--no-proof leaves it out"
 class Way(NamedTuple):
     """A row of WAYS.
 
-    `for_root` says who may use the way. `remark` names the lack of the proof in this way; None: the proof lacks
+    `for_root` says who may use the way. `remark` says what the proof lacks in this way; None: the proof lacks
     nothing.
     """
 
@@ -41,7 +41,7 @@ WAYS = (
         COPIES,
         for_root=True,
         is_safe=False,
-        remark="with no rights: the code ran as user 65534 in a chroot without namespaces (--proof=unsafe), "
+        remark="without privileges: the code ran as user 65534 in a chroot without namespaces (--proof=unsafe), "
         "and could use the network and reach other processes of this user",
     ),
 )
@@ -63,7 +63,7 @@ def find_way(place: Path, *, may_be_unsafe: bool) -> Way:
                 return way
             refusals.append(answer.get("refused", "no answer"))
     what = (
-        f"the closure cannot be tried here: this system gives no namespaces to run its code in with no rights "
+        f"the closure cannot be tried here: this system gives no namespaces to run its code in without privileges "
         f"({'; '.join(dict.fromkeys(refusals))})"
     )
     unsafe = "; --proof=unsafe runs the code without them" if os.geteuid() == 0 else ""

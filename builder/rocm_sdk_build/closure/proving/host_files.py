@@ -1,6 +1,6 @@
-"""The files of this system that the closure uses: libraries that the plan names as outside, with their needs.
+"""The files of this system that the closure uses: libraries that the plan names as outside, with what they need.
 
-The linker finds the files: a child opens each name and tells which files came into the process.
+The linker finds the files: a child opens each name and says which files came into the process.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def find_host_files(sdk: InstalledSdk, selection: Selection, application: Iterab
 
 
 def _needs_of_application(files: Iterable[str], libraries: tuple[str, ...]) -> list[str]:
-    """Return the DT_NEEDED entries that are neither bundled with an application nor of the SDK."""
+    """Return the DT_NEEDED entries that are neither bundled with an application nor part of the SDK."""
     own = tuple(path for path in files if is_elf(path))
     return [
         need.name for file in check_host_files(own, libraries).files for need in file.needs if need.place == "system"

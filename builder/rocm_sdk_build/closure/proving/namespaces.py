@@ -1,9 +1,9 @@
-"""The keeper, which the builder starts to run the program of a proof in a root with no rights.
+"""The keeper, which the builder starts to run the program of a proof in a root, without privileges.
 
 The keeper makes the root of read-only bind mounts on a tmpfs, in a mount namespace of its own. The child of the keeper
 is the first process of new namespaces for processes, IPC, network and host name. The child goes into the root, gives up
-all rights, starts the program, and ends with it. Then the kernel kills all processes in the namespace. The child also
-dies when the keeper dies, and the keeper when the builder dies. So no process and no mount stays.
+all privileges, starts the program, and ends with it. Then the kernel kills all processes in the namespace. The child
+also dies when the keeper dies, and the keeper when the builder dies. So no process and no mount is left.
 
 Standard input has the plan as JSON. The keeper prints one line of JSON if this system refuses a step: {"refused":
 "..."}. Calls and constants: namespaces(7), mount(2), pivot_root(2), prctl(2), capset(2), seccomp(2).
@@ -53,7 +53,7 @@ from rocm_sdk.base.namespaces import (
 CLONE_NEWUTS, CLONE_NEWIPC = 0x04000000, 0x08000000
 MS_RDONLY, MS_REMOUNT = 1, 32
 
-# Ways to have no rights. The first three differ in the user of the program.
+# Ways to have no privileges. The first three differ in the user of the program.
 MAPPED = "mapped"  # for root: a user namespace whose only user is NOBODY
 OWN = "own"  # for an ordinary user: a user namespace whose only user is himself
 CHANGED = "changed"  # for root where user namespaces are refused: the process becomes NOBODY
@@ -266,7 +266,7 @@ def _copy(root: str, source: str, target: str) -> None:
 
 
 def _be_first(plan: dict[str, Any], life: int, question: int, answering: int, nobodys: int) -> NoReturn:
-    """Go into the root, give up all rights, start the program, and end with it."""
+    """Go into the root, give up all privileges, start the program, and end with it."""
     status = 1
     try:
         die_with_parent()
@@ -306,7 +306,7 @@ def _enter(root: str, way: str) -> None:
 
 
 def _become_user(way: str, question: int, answering: int) -> None:
-    """Become the user without rights; each step that needs a right comes before the step that gives it up."""
+    """Become the user without privileges; a step that needs one comes before the step that gives it up."""
     if way != OWN:
         os.setgroups([])
     if way == MAPPED:

@@ -1,8 +1,8 @@
-"""The program in the root of a proof, which loads and imports the closure's files, each in a process of its own.
+"""The program in the root of a proof, which loads and imports the closure's files, each in a separate process.
 
 argv has a file with the wish (JSON). The program prints one line of JSON with the faults. The program stands alone, and
-imports nothing of rocm-sdk-build, which is not in the root. The program runs in isolated mode, so that no module of the
-application is imported in it, and its children cannot trace it.
+imports nothing of rocm-sdk-build, which is not in the root. It runs in isolated mode, so it imports no module of the
+application, and its children cannot trace it.
 
 A child stops once its load has returned: the files must be in its memory then. A process that ends before, with any
 status, has loaded nothing.
@@ -56,8 +56,8 @@ class Try(NamedTuple):
 def in_child(each: Try) -> Wrong | None:
     """Return the fault if an action fails in a child; the output of a child that dies is the answer.
 
-    The child has no descriptor of ours, and is in a group of its own. Processes that the child leaves running can hold
-    nothing open that is waited for.
+    The child has none of our descriptors, and its own process group. Processes that the child leaves running cannot
+    hold anything open that we wait for.
     """
     secret = _STATUSES[os.urandom(1)[0] % len(_STATUSES)]
     with tempfile.TemporaryFile() as log:
@@ -128,14 +128,14 @@ def _fault_of(each: Try, child: int, secret: int) -> str | None:
 
 
 def _is_mapped(child: int, path: str) -> bool:
-    """Return whether a process has a file in its memory, under this name or another one; True if no /proc tells."""
+    """Return whether a process has a file in its memory, under this name or another one; True if there is no /proc."""
     if not os.path.isdir("/proc/self"):
         return True
     try:
         with open(f"/proc/{child}/maps", encoding="utf-8", errors="surrogateescape") as maps:
             found = {name for line in maps for name in line.rstrip("\n").split(maxsplit=5)[4:]}
         return not found.isdisjoint({os.path.realpath(path), str(os.stat(path).st_ino)})
-    except OSError:  # the process lets nobody look
+    except OSError:  # the process does not allow a look
         return False
 
 
@@ -157,7 +157,7 @@ def libraries_of(names: Sequence[str]) -> list[str]:
 
 
 def load(path: str) -> None:
-    """Load a file behind its needs; LD_BIND_NOW makes the linker look for every symbol."""
+    """Load a file after what it needs; LD_BIND_NOW makes the linker look for every symbol."""
     import rocm_sdk
 
     rocm_sdk.preload_for(path)
@@ -175,7 +175,7 @@ def import_extension(path: str) -> None:
 
 
 def import_packages(names: Sequence[str], files: Sequence[str]) -> None:
-    """Import packages, and then load each of their files: the needs of a file may come with another package."""
+    """Import packages, and then load each of their files: what a file needs may come with another package."""
     for name in names:
         importlib.import_module(name)
     for path in files:
@@ -208,7 +208,7 @@ def self_test() -> list[Wrong]:
 def record_pages() -> None:
     """Become the process that loads all libraries and writes the list of the pages that they touch.
 
-    The process begins anew: LD_BIND_NOW, by which all symbols of all libraries would be touched, holds for as long as a
+    The process starts again, since LD_BIND_NOW, which would touch all symbols of all libraries, lasts as long as a
     process.
     """
     from rocm_sdk.base import processes
@@ -225,8 +225,8 @@ def record_pages() -> None:
 def recorded_pages() -> str:
     """Return the page list.
 
-    Code of the libraries may have put something into its place: OSError refuses anything else than a file of limited
-    size, and the process that started the proof judges the list.
+    Code of the libraries may have put something else there: OSError refuses anything but a file of limited size, and
+    the process that started the proof judges the list.
     """
     descriptor = os.open(_PAGE_LIST, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
@@ -241,7 +241,7 @@ def recorded_pages() -> str:
 
 
 def main() -> None:
-    """Try all that the wish names, and print the faults."""
+    """Try everything that the wish names, and print the faults."""
     set_dumpable(0)
     with open(sys.argv[1], encoding="utf-8") as file:
         wish = json.load(file)

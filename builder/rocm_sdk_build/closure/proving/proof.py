@@ -1,10 +1,10 @@
-"""The proof of a closure where nothing else is.
+"""The proof of a closure in an otherwise empty root.
 
 The proof runs in a root with Python and the loader, the application, and the libraries of the system that the plan
 names. Files that the closure lacks cannot be found elsewhere.
 
 The files of this system are at the same places in the root, and nothing there can change them: the code of the
-application runs with no rights (namespaces.py).
+application runs without privileges (namespaces.py).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .host_files import HostFiles, find_host_files
 from .root import Root
 
 _WITHOUT = {"none", "not needed"}  # a library without code for a GPU may lose all code
-_OWN = "/.rocm-sdk-proof"  # files that are not of this system lie in a directory that no application has
+_OWN = "/.rocm-sdk-proof"  # files that are not this system's are in a directory that no application has
 _PROGRAM = Path(__file__).with_name("program.py")
 _NO_STDLIB = ("site-packages", "dist-packages", "test", "tests", "__pycache__", "idlelib", "tkinter", "ensurepip")
 _VARIABLES = {
@@ -48,7 +48,7 @@ _VARIABLES = {
     "OMP_NUM_THREADS": "1",  # threads for each processor would take much address space
     "OPENBLAS_NUM_THREADS": "1",
 }
-# Messages of application code that lacks rights.
+# Messages of application code that lacks permissions.
 _LACK_OF_RIGHTS = tuple(map(os.strerror, (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH)))
 
 
@@ -65,8 +65,8 @@ class Proof(NamedTuple):
 
     way: str
     preloaded: tuple[str, ...]
-    libraries: tuple[str, ...]  # each loaded alone, with all that it needs, every symbol found
-    files: tuple[str, ...]  # files of applications, loaded behind their needs
+    libraries: tuple[str, ...]  # each loaded alone, with all that it needs and every symbol found
+    files: tuple[str, ...]  # files of applications, loaded after what they need
     modules: tuple[str, ...]  # modules that were imported
     remarks: tuple[str, ...]
     host_files: tuple[str, ...]  # files of this system that the libraries use
@@ -105,7 +105,7 @@ def prove(  # noqa: PLR0917
     application = application_files(roots)
     host = find_host_files(sdk, selection, application.files)
     loaded = [path for path in roots.files if path not in selection.needed.unread and not is_program(path)]
-    # The needs of these files may come from other files, which their import loads.
+    # What these files need may come from other files, which their import loads.
     of_packages = {path for each in roots.applications if each.kind != "file" for path in each.files}
     search_path = [f"{_OWN}/loader", f"{_OWN}/closure", *application.search_path]
     wish: dict[str, Any] = {
@@ -189,7 +189,7 @@ def _python() -> str:
 
 
 def _compare_coverage(sdk: InstalledSdk, selection: Selection, site: Site, gpus: tuple[str, ...]) -> None:
-    """Raise PackagingError if check-gpu has another verdict on a kept library than before."""
+    """Raise PackagingError if check-gpu's verdict on a kept library has changed."""
     kept = {os.path.basename(path) for path in selection.needed.reasons}
     before = {
         (library.name, on.gpu): (on.verdict, on.tables)

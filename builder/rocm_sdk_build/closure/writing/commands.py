@@ -1,8 +1,8 @@
 """The commands of a closure's packages that are programs (`packages/trampoline.py`).
 
-The commands lie in `bin`, as `pip install --target` leaves them. The commands look for the dist-info directory,
-whose name changes with the version, so they are compiled again. Commands that are entry points need nothing: installers
-write them.
+The commands are in `bin`, where `pip install --target` puts them. They look for the dist-info directory, whose name
+changes with the version, so they are compiled again. Commands that are entry points need nothing: installers write
+them.
 """
 
 from __future__ import annotations

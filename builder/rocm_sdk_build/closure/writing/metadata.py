@@ -1,6 +1,6 @@
-"""The dist-info directories of a closure's packages: a version of their own, and RECORDs of the files that are there.
+"""The dist-info directories of a closure's packages: their own version, and RECORDs of the files that are there.
 
-The version names the GPUs of the package (`7.10.0+closure.gfx942`), so that nobody takes it for the whole package. pip
+The version names the GPUs of the package (`7.10.0+closure.gfx942`), so nobody mistakes it for the whole package. pip
 and uv accept the version where `==7.10.0` is required. `_dist_info.py` stays as it is: programs compare the SDK's
 version.
 """
@@ -84,7 +84,7 @@ def write_dist_info(
 ) -> Path:
     """Write the dist-info directory without RECORD; return the directory.
 
-    `left_out` are commands that go.
+    `left_out` are commands that are removed.
     """
     old = Path(package.distribution.directory)
     new = version.of(package.distribution.version)
@@ -212,7 +212,7 @@ def entry_points_text(points: EntryPoints) -> str:
 
 
 def _without_commands(text: bytes, left_out: frozenset[str], place: Path) -> bytes | None:
-    """Return entry_points.txt without the commands that go; None if nothing is left."""
+    """Return entry_points.txt without the removed commands; None if nothing is left."""
     points = {
         group: {name: value for name, value in rows.items() if group not in COMMAND_GROUPS or name not in left_out}
         for group, rows in read_entry_points(text, place).items()

@@ -30,7 +30,7 @@ _WITHOUT_CODE = "E-CODE-012"
 class Written(NamedTuple):
     """A file of the closure; sizes are in bytes.
 
-    `dropped` are targets whose code went, and `remark` is the reason why the file stays whole.
+    `dropped` are targets whose code was removed, and `remark` is the reason why the file stays whole.
     """
 
     kept: Kept
@@ -145,7 +145,7 @@ def expected_size(path: str, size: int, wish: NewCode) -> int:
         return size
     try:
         code = device_code(path)
-    except (OSError, RocmSdkError):  # the writing of the file will tell the fault
+    except (OSError, RocmSdkError):  # writing the file will show the fault
         return size
     whole = sum(target.size for target in code.targets)
     if whole == 0:

@@ -49,7 +49,7 @@ def read_list(path: Path) -> list[Listed]:
 
 
 def _checked(listed: Listed) -> Listed | None:
-    """Return the line with the path alone; None if the path may be missing, and is."""
+    """Return the line with only the path; None if the path may be missing, and is."""
     path = listed.path
     if not path.startswith("/") or "\0" in path:
         raise PackagingError(f"{listed.line}: {path!r} is not an absolute path")

@@ -1,4 +1,4 @@
-"""GPU code for single targets: the targets of loose files, and libraries with the code of a family alone."""
+"""GPU code for single targets: the targets of loose files, and libraries with only the code of a family."""
 
 from __future__ import annotations
 

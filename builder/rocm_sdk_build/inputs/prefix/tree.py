@@ -1,4 +1,4 @@
-"""The tree that a prefix becomes: each file at its place, in its package, with links as they are there."""
+"""The tree that a prefix becomes: each file in its place and its package, with links as in the prefix."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RUNTIME = ("core", "libraries", "device", "profiler")
 
 
 class Tree(NamedTuple):
-    """The files to package, and the facts that a user should know of them."""
+    """The files to package, and what a user should know about them."""
 
     parts: dict[str, list[Entry]]  # package or "devel" -> files and links
     unclassified: tuple[str, ...]  # places of files that no row takes

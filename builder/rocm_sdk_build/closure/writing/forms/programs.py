@@ -1,4 +1,4 @@
-"""The programs of the system that write images: their places, and the packages that have them.
+"""The programs of the system that write images: where they are, and which packages have them.
 
 The programs get the environment without variables that would change their output, and a scratch directory for their
 temporary files.

@@ -1,4 +1,4 @@
-"""The directory of a closure as images take it: in one order, with modes that depend on nothing of this machine."""
+"""The directory of a closure as images take it: in a fixed order, with modes that do not depend on this machine."""
 
 from __future__ import annotations
 
