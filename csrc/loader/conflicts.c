@@ -1,4 +1,4 @@
-/* The checks. The SDK's own copies of host libraries are left out: a process may well have the host's too. */
+/* The checks. The SDK's own copies of host libraries are left out: a process may well have the host's, too. */
 #include "loader/conflicts.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@ static rsdk_status who_brought(const rsdk_conflicts *c, const char *path, rsdk_o
     return rsdk_origins_find(origins, path, origin, error);
 }
 
-/* Return the remedy against a library that is used instead of the SDK's, or beside it. A profiler is meant to be
- * there. */
+/* Return the remedy against a library that is used instead of the SDK's, or beside it. A profiler is there on
+ * purpose. */
 static const char *what_helps(const rsdk_origin *origin, const char *else_helps) {
     return origin->kind == RSDK_ORIGIN_PROFILER ? "use the rocprofv3 of this SDK" : else_helps;
 }

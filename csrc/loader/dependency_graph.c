@@ -13,7 +13,7 @@
 #include "sdk/further_libraries.h"
 #include "sdk/inventory.h"
 
-enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
+enum { NODE_LIMIT = 10000 }; /* no installation has that many libraries; a hostile one may link to itself forever */
 
 void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent) {
     rsdk_node *child = graph->nodes.items[node];
@@ -94,7 +94,7 @@ static rsdk_status note_name(rsdk_graph *graph, size_t root, const char *name, s
 static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
     bool is_noted = false;
     if (!graph->nodes.items[from]->is_sdk) {
-        /* To a name that the file, or one that it has brought in, answers to, the linker does not look again. */
+        /* The linker does not look again for a name that the file, or one that it has brought in, answers to. */
         const char *key = rsdk_arena_format(graph->arena, "%zu:%s", root_of(graph, from), edge->name);
         RSDK_NEED(key, error);
         is_noted = rsdk_name_table_find(&graph->outside_names, key, strlen(key), &edge->node);
@@ -173,8 +173,8 @@ static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, rsdk_edge *edge,
     if (!leads_on || edge->path == NULL) {
         return RSDK_OK;
     }
-    /* Follow a given file's own neighbours, which may lead to the SDK as well; a neighbour that cannot be read leads
-     * nowhere. */
+    /* Follow a given file's own neighbours, which may lead to the SDK as well; an unreadable neighbour leads nowhere.
+     */
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_location neighbour = {.path = edge->path, .found_via = RSDK_FOUND_BY_NEED};
     rsdk_status status = rsdk_graph_add(graph, &neighbour, false, &edge->node, &reason);
@@ -224,7 +224,7 @@ rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error) {
 
 /* ---- strongly connected components ---- */
 
-/* Tarjan's algorithm, with a stack of its own instead of recursion: the input decides how deep the graph is. */
+/* Tarjan's algorithm, with an explicit stack instead of recursion: the input decides how deep the graph is. */
 typedef struct tarjan {
     const rsdk_graph *graph;
     const bool *members;

@@ -34,7 +34,7 @@ rsdk_global_definition rsdk_global_scope_find_in(const char *file, const char *n
     return found;
 }
 
-/* Find the first definition behind the program. Preloaded files stand before the C library. */
+/* Find the first definition after the program's. Preloaded files come before the C library. */
 static rsdk_global_definition find_behind_program(void *program, const char *name) {
     rsdk_global_definition found = {.file = NULL};
     struct link_map *object = NULL;

@@ -1,5 +1,5 @@
-/* The table of interpositions, applied to a graph. A graph without libraries of the table costs a comparison of
- * names. */
+/* The table of interpositions, applied to a graph. For a graph without libraries of the table, that is only a
+ * comparison of names. */
 #include "loader/guard.h"
 
 #include <string.h>
@@ -26,8 +26,7 @@ static void keep_local(rsdk_guarded *node, const char *soname, const char *reaso
     node->held_reason = node->held_reason != NULL ? node->held_reason : reason;
 }
 
-/* Look at the edges of a node. A library that is in the process already, or is the system's, comes with a node all the
- * same. */
+/* Look at the edges of a node. A node also brings in a library that is in the process already, or is the system's. */
 static void look_at_edges(const rsdk_guard *guard, size_t index, const rsdk_interposition *row) {
     const rsdk_node *node = node_at(guard, index);
     for (size_t i = 0; i < node->edges.count; i++) {
@@ -100,8 +99,8 @@ static rsdk_status is_interposable(const rsdk_guard *guard, const rsdk_node *nod
     return RSDK_OK;
 }
 
-/* Bind a library with RTLD_DEEPBIND, as another file answers for it already: the library then looks into itself before.
- * Where something else would change by that, a warning tells the consequence. */
+/* Bind a library with RTLD_DEEPBIND, since another file answers for it already: the library then looks into itself
+ * first. If that would change something else, a warning says what follows. */
 static rsdk_status bind_deep(rsdk_guard *guard, const rsdk_interposition *row, size_t index, const char *definer,
                              rsdk_error *error) {
     const rsdk_node *node = node_at(guard, index);
@@ -212,7 +211,7 @@ rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error) {
             apply_scope_row(guard, &rsdk_interpositions[i]);
         }
     }
-    RSDK_TRY(apply_wishes(guard, error)); /* before rules that do the same, or warn of a prevented conflict */
+    RSDK_TRY(apply_wishes(guard, error)); /* before rules that do the same, or warn of a conflict that is prevented */
     for (size_t i = 0; i < rsdk_interposition_count; i++) {
         if (rsdk_interpositions[i].measure == RSDK_MEASURE_BOUND_FIRST) {
             RSDK_TRY(apply_bound_first(guard, &rsdk_interpositions[i], error));

@@ -158,7 +158,7 @@ rsdk_status rsdk_link_map_keep_first(rsdk_arena *arena, rsdk_link_map *map, rsdk
 
 enum { HEXADECIMAL = 16 };
 
-/* Return the field of a line behind `text`, which ends at a blank. */
+/* Return the field of a line after `text`; it ends at a blank. */
 static const char *next_field(const char *text) {
     text += strcspn(text, " ");
     return text + strspn(text, " ");
@@ -171,7 +171,7 @@ static rsdk_status take_mapping(rsdk_arena *arena, rsdk_link_map *map, const cha
     const char *offset = next_field(next_field(line)), *path = next_field(next_field(next_field(offset)));
     uintptr_t start = strtoull(line, &dash, HEXADECIMAL);
     if (*dash != '-' || path[0] != '/') {
-        return RSDK_OK; /* memory without a file; the zeroed rest of a library has no symbols that can be told */
+        return RSDK_OK; /* memory without a file; the zeroed rest of a library has no symbols that can be named */
     }
     uintptr_t end = strtoull(dash + 1, NULL, HEXADECIMAL);
     rsdk_mapped_object *last = map->objects.count > 0 ? &map->objects.items[map->objects.count - 1] : NULL;

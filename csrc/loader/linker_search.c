@@ -1,7 +1,7 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
- * so that setenv and a glibc with other defaults make no difference. Subdirectories for one kind of processor
- * (glibc-hwcaps) are followed for who asks about foreign files; the planner does not, and
- * rsdk_elf_machine_may_hold_variants tells it whether there may be any. */
+ * so setenv and a glibc with other defaults make no difference. Subdirectories for one kind of processor
+ * (glibc-hwcaps) are followed for callers that ask about foreign files; the planner does not ask, but learns from
+ * rsdk_elf_machine_may_hold_variants whether there may be any. */
 #include "loader/linker_search.h"
 
 #include <ctype.h>
@@ -79,8 +79,8 @@ rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, cons
 
 enum { FEW_DIRECTORIES = 32 };
 
-/* Leave the directories out of a list that do not exist: to ask each of many for each of many names takes all the time.
- * The planner's lists are short: there an absent directory costs less than the question. */
+/* Leave missing directories out of a list: asking each of many for each of many names would take all the time. The
+ * planner's lists are short: there, a missing directory costs less than the check. */
 static rsdk_status leave_out_absent(const rsdk_linker_search *search, rsdk_strings *list, rsdk_strings *absent,
                                     rsdk_error *error) {
     size_t kept = 0;
@@ -117,7 +117,7 @@ static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *fi
     *path = rsdk_arena_alloc(search->arena, 1, sizeof **path);
     RSDK_NEED(*path, error);
     RSDK_TRY(rsdk_linker_search_expand(search->arena, text, file->path, &(*path)->list, error));
-    /* Put behind each directory of an unpacked package the directory of the installed one. */
+    /* Add, after each directory of an unpacked package, the directory of the installed one. */
     rsdk_strings *list = &(*path)->list;
     const rsdk_strings as_written = *list;
     size_t length = search->unpacked != NULL ? strlen(search->unpacked) : 0;
@@ -289,8 +289,8 @@ static const char *cache_string(const rsdk_linker_search *search, uint32_t offse
     return is_inside ? search->cache + offset : "";
 }
 
-/* Return the path that the cache has for a SONAME; NULL: none. The cache is sorted, but in an order of its own, and is
- * small enough to be read through. */
+/* Return the path that the cache has for a SONAME; NULL: none. The cache is sorted, but in its own order, and is small
+ * enough to be read through. */
 static const char *find_in_cache(const rsdk_linker_search *search, const char *name) {
     cache_header header;
     if (search->cache == NULL) {

@@ -20,7 +20,7 @@ typedef struct search {
 
 /* ---- build IDs ---- */
 
-/* Return whether the file has brought all `size` bytes at an address into memory. */
+/* Return whether all `size` bytes at an address are in memory that comes from the file. */
 static bool is_loaded(const struct dl_phdr_info *info, ElfW(Addr) address, size_t size) {
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];

@@ -1,5 +1,5 @@
-/* Memory objects. The linker takes two opens of the same path for one object, so each must have a descriptor number
- * that no loaded object is named after. */
+/* Memory objects. The linker takes two opens of the same path for one object, so each needs a descriptor number after
+ * which no loaded object is named. */
 #include "loader/memory_object.h"
 
 #include <dlfcn.h>
@@ -41,8 +41,8 @@ static int raise_to_free_number(struct dl_phdr_info *info, size_t size, void *co
     return 0;
 }
 
-/* Make a memfd with the object in it, under a number of its own; return -1 with errno. The object is data, so the memfd
- * asks for no right to execute. */
+/* Make a memfd with the object in it, under an unused number; return -1 with errno. The object is data, so the memfd
+ * does not ask for permission to execute. */
 static int make_descriptor(const rsdk_elf_stub *stub, const char *name) {
     int free_number = 0;
     int first = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);

@@ -1,5 +1,5 @@
 /* A step that opens a library: the files that come with it, and whether the linker would find them by itself; the same
- * of plug-ins that the library opens. */
+ * for plug-ins that the library opens. */
 #include "loader/opening_step.h"
 
 #include <fnmatch.h>
@@ -121,7 +121,7 @@ static rsdk_status is_in_own_paths(rsdk_plan *plan, const rsdk_load_chain *chain
 
 /* Add the anchor's DT_NEEDED entry for a name that the system provides for `from`, so that the library keeps its place
  * in the order. Because the anchor brings the library in, the RPATHs of `from` and of the libraries that brought `from`
- * in do not count, and the anchor has none of its own. If a directory of these has such a file, the entry is therefore
+ * in do not count, and the anchor itself has none. So if one of their directories has such a file, the entry is
  * the file that the linker finds, instead of the name. */
 static rsdk_status name_outside(rsdk_plan *plan, size_t from, rsdk_edge *edge, rsdk_unique_strings *names,
                                 rsdk_error *error) {
@@ -218,7 +218,7 @@ rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsd
                 rsdk_unique_strings_add(&needed, &plan->arena, rsdk_plan_node(plan, edge->node)->location.path, error));
         }
     }
-    /* Where each answer takes long, the linker need not look in the directories of RPATHs either. */
+    /* If each answer takes long, save the linker the look into the directories of RPATHs, too. */
     bool is_natural = step->unfound_members.count == 0 && !rsdk_page_reader_is_slow(plan->reader);
     if (!is_natural) {
         RSDK_TRY(fill_anchor_names(plan, step, error));
@@ -236,7 +236,7 @@ rsdk_status rsdk_plan_fill_opening(rsdk_plan *plan, rsdk_planned_step *step, rsd
     return RSDK_OK;
 }
 
-/* ---- the needs of plug-ins for the SDK ---- */
+/* ---- what plug-ins need of the SDK ---- */
 
 /* Add the libraries that a plug-in needs of the SDK: its opener finds the plug-in, but its RPATHs may not lead to the
  * SDK. */

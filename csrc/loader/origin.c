@@ -12,7 +12,7 @@
 #include "loader/linker_search.h"
 
 /* Libraries that serve profilers. A library that needs one and is named by LD_PRELOAD is a profiler's tool: rocprofv3,
- * rocprof-sys and others work so. Source: bin/rocprofv3.py of rocprofiler-sdk. */
+ * rocprof-sys and others work like this. Source: bin/rocprofv3.py of rocprofiler-sdk. */
 static const char *const of_profilers[] = {"librocprofiler-sdk.so",
                                            "librocprofiler-sdk-rocpd.so",
                                            "librocprofiler-register.so",
@@ -26,7 +26,7 @@ static const char *const of_systems[] = {"/usr/lib", "/usr/lib64", "/lib", "/lib
 
 /* ---- reading ---- */
 
-/* Return the real path; the path itself where the real one cannot be told, NULL when out of memory. */
+/* Return the real path; the path itself if the real one is not known, NULL when out of memory. */
 static const char *real_path(rsdk_arena *arena, const char *path) {
     char real[PATH_MAX];
     return rsdk_arena_copy(arena, realpath(path, real) != NULL ? real : path);

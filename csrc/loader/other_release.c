@@ -12,8 +12,8 @@
 
 static const char hip[] = "libamdhip64.so";
 
-/* Return the rank of a need. Of several missing libraries, HIP is told, or else a library that the SDK has in another
- * version, or that tells a release. */
+/* Return the rank of a need. Of several missing libraries, HIP is named, or else a library that the SDK has in another
+ * version, or that shows the release. */
 static int rank_of(const rsdk_release_need *need) {
     if (rsdk_soname_has_linker_name(need->name, hip)) {
         return 4;
@@ -125,8 +125,8 @@ static rsdk_status find_present(rsdk_sdk *sdk, const char *name, const char **pr
     return RSDK_OK;
 }
 
-/* Return the first library of ROCm that a plan lacks, or NULL, mark the packages that have the lacking ones, and set
- * the file that needs it. Most plans lack nothing, and cost nothing more. */
+/* Return the first library of ROCm that a plan lacks, or NULL, mark the packages that have the missing ones, and set
+ * the file that needs it. Most plans lack nothing, and then this costs nothing. */
 static const char *find_lack(const rsdk_plan *plan, const char **file, bool missing[RSDK_PACKAGE_COUNT]) {
     const char *first = NULL;
     for (size_t i = 0; i < plan->graph.nodes.count; i++) {
@@ -145,7 +145,7 @@ static const char *find_lack(const rsdk_plan *plan, const char **file, bool miss
 }
 
 /* Add the needs of a node. The versions of HIP's symbols are in tables that a plan does not read. A file that cannot be
- * read tells none. */
+ * read has none. */
 static rsdk_status add_node(rsdk_other_release *found, const rsdk_node *node, rsdk_sdk *sdk, rsdk_arena *arena,
                             rsdk_error *error) {
     rsdk_elf_file file;

@@ -1,6 +1,6 @@
-/* The scope that RTLD_DEEPBIND puts before the global one: a library, and what it needs, breadth first. Each import
- * that another file answers there than in the global scope changes by RTLD_DEEPBIND: an object of libstdc++ that the
- * program has a copy of, a function that a preloaded file has taken over. */
+/* The scope that RTLD_DEEPBIND puts before the global one: a library, and what it needs, breadth first. RTLD_DEEPBIND
+ * changes each import that another file answers there than in the global scope: an object of libstdc++ of which the
+ * program has a copy, a function that a preloaded file has taken over. */
 #include "loader/guard.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static const rsdk_node *find_own(const own_scope *s, const rsdk_elf_wanted *want
     return NULL;
 }
 
-/* Return whether two definitions are pointers to the same: a copy of stderr in the program, which nobody has set to
+/* Return whether two definitions are pointers to the same thing: a copy of stderr in the program that nobody has set to
  * another file. */
 static bool are_same_pointer(rsdk_global_definition one, rsdk_global_definition other) {
     return one.file != NULL && one.size == sizeof(void *) && other.size == one.size &&
@@ -37,7 +37,7 @@ static bool are_same_pointer(rsdk_global_definition one, rsdk_global_definition 
 
 /* Return the file whose definition of a symbol a file of the scope would no longer use; NULL: none. A template or an
  * inline function that the file has, too, is the same everywhere, and STB_GNU_UNIQUE stays one in any scope.
- * Definitions of `definer` that the library has, too, are what it is bound to itself for. ELF64_ST_BIND is right in
+ * Definitions of `definer` that the library has, too, are the reason to bind it to itself. ELF64_ST_BIND is right in
  * both classes. */
 static const char *passed_by(const own_scope *s, const rsdk_elf_dynsym *symbols, uint32_t index, const char *definer) {
     const ElfW(Sym) *symbol = &symbols->symbols[index], *own = NULL;

@@ -2,10 +2,10 @@
  * correct RPATHs.
  *
  * A plain dlopen of a library brings its dependencies in breadth first, and all of them are relocated against that one
- * list: the library itself stands before its dependencies, which is why opening a dependency on its own, first, can
- * bind it differently. Each requested library therefore stays one dlopen, in the order asked. Where the linker would
- * not find a dependency, or another file of that name, the one dlopen goes to an anchor: a generated object whose
- * DT_NEEDED entries are the whole list, breadth first, the SDK's files by path. */
+ * list: the library itself comes before its dependencies, which is why opening a dependency on its own, first, can
+ * bind it differently. So each requested library stays one dlopen, in the order of the request. If the linker would
+ * not find a dependency, or would find another file of that name, the one dlopen opens an anchor: a generated object
+ * whose DT_NEEDED entries are the whole list, breadth first, the SDK's files by path. */
 #include "loader/plan.h"
 
 #include <dlfcn.h>
@@ -98,8 +98,8 @@ static rsdk_status add_dlopen_step(rsdk_plan *plan, const rsdk_location *locatio
                : add_step(plan, (rsdk_planned_step){.node = node, .view.reason = reason}, error);
 }
 
-/* Bring in libraries that plug-ins of `opener` need, and do not find by themselves: together with the plug-ins, it
- * would be too late. */
+/* Bring in libraries that plug-ins of `opener` need but do not find by themselves: when the plug-ins are opened, it is
+ * too late. */
 static rsdk_status follow_plug_ins(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
                                    rsdk_error *error) {
     rsdk_locations needs = {0};
@@ -117,7 +117,7 @@ static rsdk_status follow_plug_ins(rsdk_plan *plan, size_t opener, const rsdk_dl
 }
 
 /* Bring in a library that `opener` opens with dlopen, unless `opener` finds it by itself. The library comes after the
- * opener, so that it changes no binding. */
+ * opener, and so changes no binding. */
 static rsdk_status follow_dependency(rsdk_plan *plan, size_t step, size_t opener,
                                      const rsdk_dlopen_dependency *dependency, rsdk_error *error) {
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
@@ -169,7 +169,7 @@ static rsdk_status follow_dependencies(rsdk_plan *plan, size_t step, size_t node
     return RSDK_OK;
 }
 
-/* Add, behind the steps from `first` on, the libraries that their members open with dlopen; these may open more. */
+/* Add, after the steps from `first` on, the libraries that their members open with dlopen; these may open more. */
 static rsdk_status follow_steps(rsdk_plan *plan, size_t first, rsdk_error *error) {
     for (size_t i = first; i < plan->steps.count; i++) {
         for (size_t j = 0; j < plan->steps.items[i].members.count; j++) {
@@ -186,7 +186,7 @@ static rsdk_status add_steps(rsdk_plan *plan, rsdk_planned_step step, rsdk_error
     return follow_steps(plan, first, error);
 }
 
-/* Bring in a library that a given file opens by a name without version, and give the library that name. */
+/* Bring in a library that a given file opens by a name without a version, and give the library that name. */
 static rsdk_status follow_name(rsdk_plan *plan, size_t opener, const char *name, rsdk_error *error) {
     const rsdk_load_chain nothing = {.rpath = NULL};
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
@@ -247,8 +247,8 @@ static rsdk_status add_bound_first(rsdk_plan *plan, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Decide why the step of a root stays out of the global scope although the caller wishes it there; NULL: the step does
- * not. */
+/* Decide why the step of a root stays out of the global scope although the caller wants it there; NULL: it does not
+ * stay out. */
 static rsdk_status decide_scope(rsdk_plan *plan, size_t root, const rsdk_load_options *options, const char **why,
                                 rsdk_error *error) {
     const rsdk_guarded *guarded = &plan->guard.nodes[root];
@@ -292,7 +292,7 @@ static rsdk_status add_root(rsdk_plan *plan, size_t root, const rsdk_load_option
     return RSDK_OK;
 }
 
-/* Make HIP global. HIP's functions are looked for in the global scope (hipGetProcAddress of some releases): where only
+/* Make HIP global. HIP's functions are looked for in the global scope (hipGetProcAddress of some releases): if only
  * local steps have brought libamdhip64 in, it becomes global by itself. */
 static rsdk_status make_hip_global(rsdk_plan *plan, const rsdk_load_options *options, rsdk_error *error) {
     size_t hip = plan->guard.hip;
@@ -341,8 +341,8 @@ static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *optio
 
 static const char hip[] = "libamdhip64.so";
 
-/* Make the SDK's files that given files and their neighbours lead to roots, in the order in which the linker would come
- * to them. */
+/* Make roots of the SDK's files to which given files and their neighbours lead, in the order in which the linker would
+ * come to them. */
 static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_error *error) {
     for (size_t i = 0; i < plan->graph.nodes.count; i++) {
         const rsdk_node *node = rsdk_plan_node(plan, i);
@@ -351,7 +351,7 @@ static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_er
             if (edge->kind == RSDK_EDGE_SDK && rsdk_plan_node(plan, edge->node)->is_sdk) {
                 RSDK_APPEND(&plan->arena, roots, edge->node, error);
             } else if (edge->kind == RSDK_EDGE_SDK && rsdk_soname_has_linker_name(edge->name, hip)) {
-                /* The SDK has no HIP of this SONAME, so that this one stays beside the SDK's. */
+                /* The SDK has no HIP with this SONAME, so this one stays beside the SDK's. */
                 const char *own = NULL;
                 rsdk_package_id package;
                 RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, hip, &own, &package, error));
@@ -403,7 +403,7 @@ static rsdk_status take_defined(rsdk_plan *plan, const char *path, wanted_list *
     return RSDK_OK;
 }
 
-/* Make libraries roots that have symbols which files want without a DT_NEEDED entry. Local ones help nobody. */
+/* Make roots of libraries with symbols that files use without a DT_NEEDED entry. Local ones help nobody. */
 static rsdk_status add_definers(rsdk_plan *plan, const rsdk_load_options *options, node_list *roots,
                                 rsdk_error *error) {
     wanted_list wanted = {0};

@@ -54,7 +54,7 @@ static const char *copy_dlerror(const preloader *p) {
 
 /* ---- second names ---- */
 
-/* Find the linker name by which programs may open the library of a node too; NULL: none. If not all names are asked
+/* Find the linker name by which programs may also open the library of a node; NULL: none. If not all names are asked
  * for, the name must be in the plan. */
 static rsdk_status find_unversioned_name(const preloader *p, size_t node, const rsdk_link_map *map, const char **name) {
     const rsdk_unversioned_names which = p->options->unversioned_names;
@@ -210,7 +210,7 @@ static rsdk_status add_unversioned_name(const preloader *p, int mode, const rsdk
     void *handle = NULL;
     RSDK_APPEND(arena_of(p), &needed, added->soname, p->error);
     RSDK_TRY(rsdk_elf_stub_make(added->model, name, &needed, arena_of(p), &stub, p->error));
-    /* Programs look for libraries by name in /proc/self/maps: it is not the stub that they should find. */
+    /* Programs look for libraries by name in /proc/self/maps: they should not find the stub. */
     if (rsdk_memory_object_open(&stub, "rocm_sdk-name", mode, arena_of(p), &handle, &reason) != RSDK_MEMORY_OPENED &&
         p->options->unversioned_names == RSDK_UNVERSIONED_ALL) {
         return rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, p->error,

@@ -92,8 +92,8 @@ static rsdk_status by_file_name(resolution *r, bool *is_found, rsdk_error *error
     return RSDK_OK;
 }
 
-/* Look for the library by SONAMEs. Damage to files that are not this library does not matter. Where the file is there
- * but broken, no other file takes its place. */
+/* Look for the library by SONAMEs. Damage to files that are not this library does not matter. If the file is there
+ * but broken, no other file replaces it. */
 static rsdk_status by_soname(resolution *r, bool *is_found, rsdk_error *error) {
     if (r->first_failure->status != RSDK_OK) {
         return RSDK_OK;
@@ -192,7 +192,7 @@ static rsdk_status find_entry(rsdk_inventory *inventory, const rsdk_catalog_entr
 
 /* ---- several names ---- */
 
-/* Return whether the SDK says that it has no such library, so that its package being absent is not a fault. */
+/* Return whether the SDK says that it has no such library: then it is not a fault if its package is missing. */
 static bool is_declared_without(rsdk_sdk *sdk, const char *shortname) {
     bool is_absent = false;
     rsdk_error reason = RSDK_ERROR_INIT;
@@ -264,7 +264,7 @@ rsdk_status rsdk_resolver_find_catalog(rsdk_inventory *inventory, rsdk_location 
                                        rsdk_error *error) {
     const rsdk_error *lack = NULL;
     const rsdk_overriding_file *override = NULL;
-    /* A refused override, or a package that cannot be asked for, is no fault of each library. */
+    /* A refused override, or a package that cannot be looked up, is not the fault of each library. */
     RSDK_TRY(rsdk_inventory_find_override(inventory, &rsdk_library_table[0], &override, error));
     for (size_t i = 0; i < rsdk_library_count; i++) {
         const char *shortname = rsdk_library_table[i].shortname, *directory = NULL;
@@ -321,8 +321,8 @@ rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames,
     rsdk_inventory inventory = rsdk_inventory_make(sdk, &arena, false);
     rsdk_status status = rsdk_resolver_find_all(&inventory, shortnames, count, locations, error);
     for (size_t i = 0; i < count && status == RSDK_OK; i++) {
-        /* Tell who asks for a library that has left the SDK what takes its place. A preload says nothing: a framework
-         * of an older release lists it, and does without. */
+        /* Tell callers that ask for a library that has left the SDK what replaces it. A preload says nothing: a
+         * framework of an older release lists it, and can do without. */
         const char *version = rsdk_sdk_version(sdk);
         const rsdk_leaving_library *row = rsdk_catalog_leaving(rsdk_catalog_find(locations[i].shortname), version);
         if (row != NULL && locations[i].path == NULL) {

@@ -1,4 +1,4 @@
-/* The names without version that the libraries of a plan get. */
+/* The names without a version that the libraries of a plan get. */
 #include "loader/second_names.h"
 
 #include <string.h>

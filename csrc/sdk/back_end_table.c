@@ -1,5 +1,4 @@
-/* Words in names of libraries of which a package carries one for each kind of GPU, or for none: it loads one of them.
- */
+/* Words in names of libraries of which a package has one for each kind of GPU, or for none, and loads one. */
 #include "sdk/tables.h"
 
 /* clang-format off */

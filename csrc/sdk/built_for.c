@@ -1,4 +1,4 @@
-/* The intersection of the releases that SONAMEs tell. */
+/* The intersection of the releases that SONAMEs stand for. */
 #include "sdk/built_for.h"
 
 #include <stddef.h>

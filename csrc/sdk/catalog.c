@@ -50,8 +50,8 @@ bool rsdk_catalog_is_of_rocm(const char *name) {
     return entry != NULL && strncmp(entry->directory, of_llvm, sizeof of_llvm - 1) != 0;
 }
 
-/* The rows that have a user are compared alone: patterns are slow to compare, and each library of a plan is asked
- * about. */
+/* Only the rows that have a user are compared: patterns are slow to compare, and each library of a plan is looked
+ * up. */
 bool rsdk_catalog_is_opened_unversioned(const char *linker_name) {
     const size_t length = strlen(linker_name);
     for (size_t i = 0; i < rsdk_library_count; i++) {

@@ -140,7 +140,7 @@ static rsdk_status set_text(const statement *s, const fact *f, const rsdk_litera
     return take_text(s, f, value, "gets a value with characters that it cannot have", text);
 }
 
-/* Read the literal at s->at, behind which only `closing` (NULL: nothing) may stand in the statement. */
+/* Read the literal at s->at, which only `closing` (NULL: nothing) may follow in the statement. */
 static rsdk_status take_value(statement *s, const fact *f, const char *closing, rsdk_literal *value) {
     RSDK_TRY(rsdk_literal_read(s->tokens, &s->at, s->arena, value, s->error));
     bool is_alone = closing == NULL ? s->at == s->end : is_operator(s, s->at, closing) && s->at + 1 == s->end;
@@ -155,7 +155,7 @@ static rsdk_status take_assignment(statement *s, const fact *f) {
     return f->is_list ? set_list(s, f, &value) : set_text(s, f, &value);
 }
 
-/* Skip an annotation: behind `NAME: annotation` stands the `=`, or nothing. */
+/* Skip an annotation: `NAME: annotation` is followed by the `=`, or nothing. */
 static size_t skip_annotation(const statement *s, size_t at) {
     if (is_operator(s, at, ":")) {
         while (at < s->end && !is_operator(s, at, "=")) {
@@ -217,7 +217,7 @@ static size_t end_of_statement(const rsdk_tokens *tokens, size_t at) {
     }
 }
 
-/* Return whether a line that starts with this token holds a block, or belongs to one: nothing in it is at top level. */
+/* Return whether a line that starts with this token has a block, or belongs to one: nothing in it is at top level. */
 static bool starts_block(const rsdk_token *first) {
     static const char *const keywords[] = {"async", "class", "def",   "elif", "else",  "except", "finally",
                                            "for",   "if",    "match", "try",  "while", "with"};

@@ -1,4 +1,4 @@
-/* The environment as values; of a program with other privileges than its caller's (AT_SECURE) no variable counts,
+/* The environment as values. In a program with other privileges than its caller's (AT_SECURE), no variable counts,
  * because the caller sets them. Python's os.environ writes through to it, its GIL keeps other writers away while it is
  * read, and a text that getenv returned stays valid when the variable is changed: glibc never frees one. Without a GIL
  * a writer in another thread is as dangerous as to any getenv, before glibc 2.41. */

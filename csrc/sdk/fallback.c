@@ -17,7 +17,7 @@ static const char prefix_word[] = "prefix:", runtime[] = "libamdhip64.so", digit
 /* The prefixes where distributions install ROCm. */
 static const char *const system_prefixes[] = {"/opt/rocm", "/usr"};
 
-/* The directories of libraries below a prefix. Debian and its like have directories by the machine (multiarch). */
+/* The directories of libraries below a prefix. Debian and the like have one for each machine (multiarch). */
 static const char *const library_directories[] = {
     "lib",
 #if defined __x86_64__
@@ -38,7 +38,7 @@ static const char *version_in_name(rsdk_sdk *sdk, const char *name) {
     return major > 0 && has_third ? rsdk_arena_copy_bytes(&sdk->arena, name + start, major + 1 + minor_length) : NULL;
 }
 
-/* Find out whether a directory has the HIP runtime, and in which version. Two versions: the version cannot be told. */
+/* Find out whether a directory has the HIP runtime, and in which version. Two versions: the version is not known. */
 static rsdk_status look_in(rsdk_sdk *sdk, const char *prefix, const char *library_directory, bool *has,
                            rsdk_error *error) {
     rsdk_directory listing = {0};

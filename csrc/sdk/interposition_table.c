@@ -10,7 +10,7 @@
 #include "elf/soname.h"
 
 /* Sources: reports of 2026 (rocm-systems 7643 and 8768, TheRock 2269 and 3487, amdsmi 108; Triton-XDNA 102), and the
- * symbols of ROCm 5.2's librocm_smi64, whose C++ classes lie in the namespace amd::smi. */
+ * symbols of ROCm 5.2's librocm_smi64, whose C++ classes are in the namespace amd::smi. */
 /* clang-format off */
 const rsdk_interposition rsdk_interpositions[] = {
     /* libraries                               measure                    symbols                     probe        why */

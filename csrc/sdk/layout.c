@@ -30,7 +30,7 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
     const uint64_t taken = rsdk_clock_now() - start;
     struct stat facts;
     if (status == RSDK_IO_ERROR && stat(directory, &facts) != 0) {
-        status = RSDK_FILE_NOT_FOUND; /* a place that this user may not search holds nothing, for an import too */
+        status = RSDK_FILE_NOT_FOUND; /* a place that this user may not search has nothing, not even for an import */
     }
     bool is_first = sdk->info.path == NULL;
     if (status == RSDK_OK && is_first) {
@@ -44,7 +44,7 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
                       "or take its directory out of the search path",
                       sdk->version, sdk->info.path, info.version, path);
     }
-    /* A damaged file behind the first is not a concern of the SDK that is used. */
+    /* A damaged file after the first does not matter to the SDK that is used. */
     if (status == RSDK_NO_MEMORY || (status != RSDK_OK && status != RSDK_FILE_NOT_FOUND && is_first)) {
         return rsdk_fail_with(error, &reason);
     }
@@ -131,7 +131,7 @@ static rsdk_status add_override(rsdk_sdk *sdk, const rsdk_library_override *wish
     return RSDK_OK;
 }
 
-/* Take the places to look for packages: the root alone, or the search path and the modules. */
+/* Take the places in which to look for packages: only the root, or the search path and the modules. */
 static rsdk_status take_places(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
     const char *working_directory = NULL;
     if (options->root != NULL && options->root[0] != '\0') {
@@ -252,7 +252,7 @@ static rsdk_status search_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_p
         RSDK_TRY(rsdk_libraries_family_choose(sdk, state, error));
     }
     if (state->directory != NULL || package == RSDK_META || package == RSDK_DEVICE) {
-        return RSDK_OK; /* the last two have no platform directory of their own */
+        return RSDK_OK; /* the last two have no platform directory */
     }
     state->module = rsdk_package_name_module(sdk, package, NULL, &sdk->arena);
     RSDK_NEED(state->module, error);
@@ -274,7 +274,7 @@ static rsdk_status find_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_err
     }
     const rsdk_status status = search_package(sdk, package, &found, error);
     if (status != RSDK_OK) {
-        rsdk_arena_return(&sdk->arena, before); /* of a search in vain nothing is kept */
+        rsdk_arena_return(&sdk->arena, before); /* nothing is kept from a search in vain */
         return status;
     }
     sdk->packages[package] = found;
@@ -373,7 +373,7 @@ static rsdk_status need_build_info(rsdk_sdk *sdk, rsdk_package_id package, rsdk_
         return RSDK_OK;
     }
     RSDK_TRY(rsdk_sdk_package_directory(sdk, package, &directory, error));
-    /* Files of two packages have two names: both lie in one development tree. */
+    /* Files of two packages have two names: both are in one development tree. */
     const char *name = package == RSDK_CORE ? "share/therock/dist_info.json" : "share/therock/libraries_dist_info.json";
     const rsdk_arena_mark before = rsdk_arena_here(&sdk->arena);
     const char *path = rsdk_path_join(&sdk->arena, directory, name);

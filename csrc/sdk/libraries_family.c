@@ -63,7 +63,7 @@ static rsdk_status fail_family(rsdk_sdk *sdk, const candidates *found, rsdk_erro
         sdk->wanted_family, installed);
 }
 
-/* Return the index of the installed family that fits the machine's GPUs; their count where none does. */
+/* Return the index of the installed family that fits the machine's GPUs; their count if none does. */
 static size_t family_of_machine(rsdk_sdk *sdk, const candidates *found) {
     size_t count = found->families.count;
     rsdk_family_choice fitting = {.family = count};

@@ -53,7 +53,7 @@ const rsdk_catalog_entry rsdk_library_table[] = {
     {"clang",                    RSDK_CORE,      "libclang.so*",                       "libclang*.dll",     LLVM_LIB,               true,     NULL},
 };
 
-/* Libraries that the SDK may lack from a release on: packages of that release have them, or have them no more. */
+/* Libraries that the SDK may lack from a release on: packages of that release have them, or no longer have them. */
 const rsdk_leaving_library rsdk_leaving_libraries[] = {
     /* shortname     since     successor */
     {"rocm_smi64", {10, 1}, "libamd_smi"},

@@ -1,4 +1,4 @@
-/* The tokeniser for Python source and JSON, and the reader of literals. All input is hostile: no recursion but over
+/* The tokeniser for Python source and JSON, and the reader of literals. All input may be hostile: recursion only over
  * brackets, which are counted, and no read beyond the text's end. */
 #include "sdk/literal.h"
 
@@ -88,7 +88,7 @@ static rsdk_status take_string(scanner *s, size_t prefix_length) {
 
 /* ---- tokens ---- */
 
-/* Return the length of a string prefix (r, b, u, f and pairs of them) that is followed by a quote; SIZE_MAX where no
+/* Return the length of a string prefix (r, b, u, f and pairs of them) that is followed by a quote; SIZE_MAX if no
  * string starts here. */
 static size_t string_prefix(const scanner *s) {
     for (size_t length = 0; length <= 2; length++) {
@@ -293,8 +293,8 @@ rsdk_status rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena 
 
 /* ---- the values of strings ---- */
 
-/* Return the value of `count` hexadecimal digits; 0 where they are not all there, and for a number that is not a
- * character by itself. */
+/* Return the value of `count` hexadecimal digits; 0 if they are not all there, or for a number that is not a character
+ * by itself. */
 static unsigned character_of(const char *digits, size_t available, size_t count) {
     unsigned value = 0;
     for (size_t i = 0; i < count; i++) {
@@ -334,7 +334,7 @@ static char meaning_of(char escape) {
     return '\0';
 }
 
-/* Write the value of one token, which is never longer than the token; return NULL where the token is not read. */
+/* Write the value of one token, which is never longer than the token; return NULL if the token is not read. */
 static char *decode(const rsdk_token *token, char *out) {
     const char *end = token->text + token->length;
     for (const char *at = token->text; at < end;) {

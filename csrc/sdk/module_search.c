@@ -11,8 +11,8 @@
 
 typedef enum place_kind { NOTHING_THERE, BARE_DIRECTORY, REGULAR_PACKAGE } place_kind;
 
-/* Return whether a path that could not be looked at is none, for an import too: this user may not search the directory,
- * or there is nothing of this name. */
+/* Return whether a path that could not be looked at is not there for an import, either: this user may not search the
+ * directory, or there is nothing with this name. */
 static bool is_absence(int reason) {
     return reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == ELOOP || reason == ENAMETOOLONG;
 }

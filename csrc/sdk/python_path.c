@@ -1,4 +1,4 @@
-/* The question to an interpreter for its sys.path. The answer comes over a descriptor of its own: output that a .pth
+/* The question to an interpreter for its sys.path. The answer comes over a separate descriptor: output that a .pth
  * file prints does not get into it. The interpreter may be any program, so its answer has limits of size and time, and
  * an end that no other output has. */
 #include "sdk/python_path.h"
@@ -22,7 +22,7 @@
 
 enum { ANSWER = 3, WAIT = 30 * 1000, LIMIT = 1 << 20, MILLION = 1000 * 1000 };
 
-/* Each directory with a NUL behind it, and one more at the end. */
+/* Each directory followed by a NUL, and one more NUL at the end. */
 static const char question[] = "import os, sys\n"
                                "found = [os.fsencode(path) for path in sys.path if os.path.isabs(path)]\n"
                                "with open(3, 'wb') as answer:\n"
@@ -65,7 +65,7 @@ static const char *value_of(const char *const *environment, const char *name) {
     return NULL;
 }
 
-/* Report an error whose message has the remedy: the code of these errors has no text of its own. */
+/* Report an error whose message has the remedy, since the code of these errors has no text. */
 static rsdk_status fail(rsdk_error *error, rsdk_status status, const char *program, const char *what,
                         const char *reason) {
     return rsdk_fail_as(error, status, RSDK_E_SDK_001, program, NULL,
@@ -99,7 +99,7 @@ static rsdk_status find(const char *name, const char *const *environment, rsdk_a
 /* Start the program with nothing to read, and one descriptor to write to. */
 static int start(conversation *talk, const char *const *environment) {
     static const char *const nothing[] = {NULL};
-    /* Without an environment nothing of the user decides: no directory of his, no variable (-I). */
+    /* Without an environment, nothing of the user's counts: none of his directories, no variable (-I). */
     const char *words[] = {talk->program, environment != NULL ? "-c" : "-Ic", question, NULL};
     const char *const *variables = environment != NULL ? environment : nothing;
     posix_spawn_file_actions_t actions;
@@ -120,7 +120,7 @@ static int start(conversation *talk, const char *const *environment) {
     return failure;
 }
 
-/* Return whether the answer has its end: an empty directory behind the last. */
+/* Return whether the answer is complete: an empty directory after the last. */
 static bool is_whole(const conversation *talk) {
     const char *stop = talk->answer + talk->length;
     return talk->length > 0 && stop[-1] == '\0' && (talk->length == 1 || stop[-2] == '\0');
@@ -158,8 +158,8 @@ static rsdk_status converse(conversation *talk, const char *const *environment, 
         return fail(error, RSDK_IO_ERROR, talk->program, "cannot run: ", strerror(failure));
     }
     close_end(talk, 1);
-    /* Read until the answer is whole, or nobody has the descriptor: a child that the program leaves behind may keep it.
-     */
+    /* Read until the answer is complete, or nobody has the descriptor: a child that the program leaves behind may keep
+     * it. */
     while (!is_whole(talk)) {
         struct pollfd event = {.fd = talk->pipe[0], .events = POLLIN};
         int ready = poll(&event, 1, milliseconds_left(talk));

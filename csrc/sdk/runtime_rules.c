@@ -1,4 +1,4 @@
-/* rocm-systems 4936 changed the text of the exception at doorbells of an older type with what becomes of it.
+/* rocm-systems 4936 changed both the text of the exception at doorbells of an older type and its effect.
  *
  * ROCr 6.4.3 and 7.2.4 have the same texts about the override, one of them a message. A release that refuses more has
  * another message; where the topology is read by another library (libhsakmt, before ROCm 6.3), there is none. */

@@ -1,4 +1,4 @@
-/* The releases of ROCm that have a SONAME, one per row: a file says by its SONAMEs which release it was built for. {0,
+/* The releases of ROCm that have a SONAME, one per row: a file's SONAMEs show which release it was built for. {0,
  * 0}: the first is not known, or the last is not out yet. The rows of one library follow each other, the oldest first.
  *
  * Sources. G: SOVERSION in the CMake files of the tags rocm-4.0 to rocm-6.2.2. D: Debian's packages (5.2 to 5.7, 6.4).
@@ -6,9 +6,9 @@
  * lists of files. V: the versions of rocprofiler-sdk in the documentation of 6.2, 6.4 and 7.0. W: what wheels of the
  * public index need.
  *
- * SONAMEs that tell nothing are not here: libMIOpen, librccl, librocfft, libhipfft, librocsolver, librocrand,
+ * SONAMEs that show nothing are not here: libMIOpen, librccl, librocfft, libhipfft, librocsolver, librocrand,
  * libhiprand, libhsa-runtime64, libroctx64 and libroctracer64 have had one number since 4.x, and librocm_smi64 has
- * number 1 where it was built without git's tags, in any release. */
+ * number 1 if it was built without git's tags, in any release. */
 #include "sdk/tables.h"
 
 /* clang-format off */

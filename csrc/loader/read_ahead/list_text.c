@@ -1,4 +1,4 @@
-/* Reading the text of a page list, without memory of its own. */
+/* Reading the text of a page list, without allocating memory. */
 #include "loader/read_ahead/page_list.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ rsdk_status rsdk_list_text_prepare(rsdk_list_text *text, const char *directory, 
     return RSDK_OK;
 }
 
-/* Return true if nobody can have written the list, or can change it, who cannot also change the libraries beside it.
- * Root, this user and the owner of the directory can, and its group where the group may write to the directory. */
+/* Return true if only those who can change the libraries beside the list can have written it, or can change it: root,
+ * this user, the owner of the directory, and its group if the group may write to the directory. */
 static bool is_trusted(const struct stat *facts, const char *directory) {
     struct stat above;
     if (stat(directory, &above) != 0 || (facts->st_mode & S_IWOTH) != 0) {

@@ -8,7 +8,7 @@
 
 #include "elf/elf_ahead.h"
 
-enum { GIVEN /* as memory is at first */, BUSY, OPENED, LEFT /* the load has it, or opens it as any other */ };
+enum { GIVEN /* as memory is at first */, BUSY, OPENED, LEFT /* the load has it, or opens it like any other */ };
 
 enum { OPEN_WAIT = 1000 /* milliseconds that the load waits for a thread */ };
 
@@ -24,7 +24,7 @@ static void open_library(rsdk_next_files *next, rsdk_next_file *entry) {
     entry->file.descriptor = is_kept ? fcntl(own.descriptor, F_DUPFD_CLOEXEC, 0) : -1;
     rsdk_quiet_thread_tell(&entry->state, entry->file.descriptor >= 0 ? OPENED : LEFT);
     if (entry->kind == RSDK_NEXT_LISTED) {
-        /* Ask for the pages that the list says, and wait for none of them, if the file is the file of the list. */
+        /* If the file is the one in the list, ask for the pages that the list names, and wait for none of them. */
         const rsdk_paged_file *facts = entry->facts;
         unsigned char build_id[RSDK_PAGED_BUILD_ID_LIMIT];
         if (own.size == facts->size &&
@@ -60,7 +60,7 @@ static void serve(rsdk_next_files *next, rsdk_next_file *entry) {
     }
 }
 
-/* Return whether this caller has the entry: nobody else has begun with it. */
+/* Return whether this caller gets the entry: nobody else has begun with it. */
 static bool claim(rsdk_next_file *entry) {
     int state = GIVEN;
     return atomic_compare_exchange_strong(&entry->state, &state, BUSY);

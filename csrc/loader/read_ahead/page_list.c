@@ -25,7 +25,7 @@ static rsdk_status fail(const reading *r, const char *what) {
 
 /* ---- numbers ---- */
 
-/* Take a decimal number below 2^63, without sign, blank or zero in front; *text moves behind it. */
+/* Take a decimal number below 2^63, without a sign, blank or zero in front; *text moves past it. */
 static bool take_number(const char **text, uint64_t *number) {
     const char *at = *text;
     *number = 0;
@@ -48,7 +48,7 @@ static int digit_value(char digit) {
     return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Move behind a ',' that another item follows; return false at the end of the field. *is_wrong: there is something
+/* Move past a ',' that another item follows; return false at the end of the field. *is_wrong: there is something
  * else. */
 static bool has_more(const char **text, bool *is_wrong) {
     *is_wrong = **text != ',' && **text != '\0';
@@ -95,8 +95,8 @@ static rsdk_status take_build_id(const reading *r, const char *text, rsdk_paged_
     return is_read && *text == '\0' && lies_within ? RSDK_OK : fail(r, "not a build ID");
 }
 
-/* Take "-", or numbers of files, the first of the list being 0, with ',' between them. The end of the list tells
- * whether there are such files. */
+/* Take "-", or numbers of files, separated by ','; the first file of the list is 0. Whether there are such files is
+ * known at the end of the list. */
 static rsdk_status take_needed(const reading *r, const char *text, rsdk_paged_file *file) {
     bool has_another = strcmp(text, "-") != 0, is_wrong = false;
     while (has_another) {

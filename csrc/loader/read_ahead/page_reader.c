@@ -1,6 +1,6 @@
-/* Threads open the files to which a load comes, and ask for the pages that a page list, or each header, names. The
- * threads make system calls alone: they allocate nothing and take no locks, so a load that hangs or fails cannot hang
- * them, and a child that is forked meanwhile lacks nothing. The load waits for none of them longer than a limit: a file
+/* Threads open the files that a load will need next, and ask for the pages that a page list, or each header, names. The
+ * threads make only system calls: they allocate nothing and take no locks, so a load that hangs or fails cannot hang
+ * them, and a child that is forked meanwhile lacks nothing. The load waits for each of them only up to a limit: a file
  * server may answer for the files that a load needs, and never for another one. */
 #include "loader/read_ahead/page_reader.h"
 
@@ -22,13 +22,13 @@
 enum {
     COLD = 50000,     /* nanoseconds: a page in memory takes one to three thousand, a quick disk seventy thousand */
     SLOW = 300000,    /* nanoseconds of a file server or a slow disk: without a list, the loader asks by itself */
-    SLOW_FILES = 2,   /* once so many have been slow */
+    SLOW_FILES = 2,   /* once this many have been slow */
     LIST_WAIT = 1000, /* milliseconds that the load waits for the list */
     END_WAIT = 100,   /* milliseconds that it waits for the threads when it is done */
 };
 
 /* The reader that a load has left behind, whose threads may still run; NULL: none. The load lock guards it. As long as
- * there is one, nothing is read ahead: at most one stays behind, and this thread must not wait in its place. */
+ * there is one, nothing is read ahead: at most one stays behind, and no later load has to wait for it. */
 static rsdk_page_reader *left_behind;
 
 static const int file_flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -42,8 +42,8 @@ static void report(rsdk_page_reader *reader, const char *format, const char *wha
     }
 }
 
-/* Return whether each open of a file drops its pages, as FUSE does where it is not told otherwise: pages that are read
- * ahead would be read again when the linker opens the file. The first bytes of this file are in memory, unless our open
+/* Return whether each open of a file drops its pages, as FUSE does unless told otherwise: pages that are read ahead
+ * would be read again when the linker opens the file. The first bytes of this file are in memory, unless our open
  * has dropped them. */
 static bool opens_drop_pages(rsdk_page_reader *reader) {
     char byte = 0;
@@ -70,14 +70,14 @@ static void read_list(void *argument) {
     rsdk_list_text_read(argument);
 }
 
-/* Begin to read the list of a directory; return false where no thread does. */
+/* Begin to read the list of a directory; return false if no thread does. */
 static bool start_list(rsdk_page_reader *reader, const char *directory, rsdk_error *error) {
     return rsdk_list_text_prepare(&reader->list, directory, &reader->arena, error) == RSDK_OK &&
            may_have_threads(reader) && rsdk_quiet_thread_start(&reader->thread, read_list, &reader->list);
 }
 
-/* Fetch the list. Where no thread may be started, the caller reads the list itself. While a thread reads it, the caller
- * looks whether it is of use. */
+/* Fetch the list. If no thread may be started, the caller reads the list itself. While a thread reads it, the caller
+ * finds out whether it is of use. */
 static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, rsdk_page_list *list,
                               rsdk_error *error) {
     rsdk_list_text *text = &reader->list;
@@ -92,7 +92,7 @@ static rsdk_status fetch_list(rsdk_page_reader *reader, const char *directory, r
         reader->is_stuck = true;
         return rsdk_fail(error, RSDK_IO_ERROR, text->path, "%s: not read within %d ms", text->path, LIST_WAIT);
     }
-    if (strcmp(text->directory, directory) != 0) { /* the package lies elsewhere than was thought */
+    if (strcmp(text->directory, directory) != 0) { /* the package is elsewhere than was thought */
         return rsdk_fail(error, RSDK_FILE_NOT_FOUND, text->path,
                          "%s: is not in %s, which has the core package's libraries", text->path, directory);
     }
@@ -112,7 +112,7 @@ static const char *find_directory(const rsdk_page_reader *reader) {
     return has_list ? core->path : NULL;
 }
 
-/* ---- what of the list is wanted ---- */
+/* ---- what is wanted from the list ---- */
 
 static void start_threads(rsdk_page_reader *reader, size_t files) {
     if (reader->next.files == NULL) {
@@ -176,7 +176,7 @@ static bool is_needed(const rsdk_inventory *inventory, const char *name) {
     return false;
 }
 
-/* Give a file that the load comes to later. The path stays the caller's. */
+/* Give a file that the load will need later. The path stays the caller's. */
 static rsdk_status give(rsdk_page_reader *reader, const char *path, const rsdk_paged_file *facts, rsdk_error *error) {
     const size_t place = reader->next.given;
     if (rsdk_next_files_give(&reader->next, path, facts)) {
@@ -212,7 +212,7 @@ static rsdk_status choose(rsdk_page_reader *reader, const rsdk_page_list *list, 
 
 /* ---- without a list ---- */
 
-/* Let a thread open a file that the load has not come to. */
+/* Let a thread open a file before the load gets to it. */
 static void give_named(rsdk_page_reader *reader, const char *near, const char *name) {
     size_t place = 0;
     const char *path = rsdk_inventory_find_unread(reader->inventory, near, name);
@@ -222,7 +222,7 @@ static void give_named(rsdk_page_reader *reader, const char *near, const char *n
     }
 }
 
-/* Keep threads from beginning with a file to which the load has come. */
+/* Keep threads from starting on a file that the load has reached. */
 static void keep_from_threads(rsdk_page_reader *reader, const char *path) {
     const char *kept = rsdk_arena_copy(&reader->arena, path);
     if (kept != NULL) {
@@ -279,7 +279,7 @@ static void ask_without_list(rsdk_page_reader *reader, const char *path) {
 
 /* ---- the whole ---- */
 
-/* Begin by the list; return false where no list says anything of this load. A faulty list is no failure of the load. */
+/* Begin with the list; return false if no list covers this load. A faulty list does not make the load fail. */
 static bool begin_by_list(rsdk_page_reader *reader) {
     rsdk_page_list list = {0};
     rsdk_error reason = RSDK_ERROR_INIT;
@@ -321,12 +321,12 @@ static void decide(rsdk_page_reader *reader) {
     }
 }
 
-/* Take a file to which the load has come: a file that a thread has opened need not be opened once more. */
+/* Take a file that the load has reached: if a thread has opened it, it need not be opened again. */
 static bool take_file(void *context, const char *path, rsdk_file *file) {
     rsdk_page_reader *reader = context;
     size_t place = RSDK_NEXT_NONE;
     if (reader->is_early && !reader->is_decided && !is_given(reader->options, path)) {
-        /* A second slow open of `_dist_info.py` says that the first was no chance. */
+        /* A second slow open of `_dist_info.py` shows that the first was no accident. */
         decide(reader);
         if (!reader->has_list && !reader->reads_twice && reader->open_time >= SLOW) {
             ask_without_list(reader, path);
@@ -364,7 +364,7 @@ static void take_time(void *context, const char *path, uint64_t nanoseconds) {
     }
 }
 
-/* Free the reader once its threads have ended; return false where they have not ended by then. */
+/* Free the reader once its threads have ended; return false if they have not ended by then. */
 static bool end(rsdk_page_reader *reader, unsigned milliseconds) {
     const uint64_t deadline = rsdk_quiet_thread_deadline(milliseconds);
     const bool has_ended = rsdk_next_files_stop(&reader->next, deadline);
@@ -388,7 +388,7 @@ rsdk_page_reader *rsdk_page_reader_watch(rsdk_inventory *inventory, const rsdk_l
         reader->watch = (rsdk_read_watch){
             .take_file = take_file, .tell_time = take_time, .tell_needed = take_needed, .context = reader};
         inventory->watch = &reader->watch;
-        /* Begin early, where the SDK's first answers took as long as a file server's: the files that the load looks up
+        /* Begin early if the SDK's first answers took as long as a file server's: the files that the load looks up
          * first are asked for at once, and the list is read meanwhile. */
         rsdk_sdk *sdk = reader->inventory->sdk;
         const bool is_slow = sdk->answer_time >= SLOW && !sdk->packages[RSDK_CORE].is_searched;

@@ -1,7 +1,7 @@
-/* The recording of pages: the pages of the SDK's libraries that are in the memory of this process. The kernel tells
- * this for each page (proc_pid_pagemap(5)), whether or not the file was in its cache before, and asks for no rights.
- * With a page that is touched the kernel maps the pages beside it that it has, 64 KiB unless told otherwise, so a list
- * has more pages than were touched. */
+/* The recording of pages: the pages of the SDK's libraries that are in the memory of this process. The kernel says so
+ * for each page (proc_pid_pagemap(5)), whether or not the file was in its cache before, and requires no privileges.
+ * With a touched page, the kernel maps the pages beside it that it has, 64 KiB unless told otherwise, so a list has
+ * more pages than were touched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #include "sdk/tables.h"
 
 enum {
-    GAP_LIMIT = 8, /* pages between two that were touched: fewer are read with them, which costs less than to ask */
+    GAP_LIMIT = 8, /* pages between two touched ones: fewer are read with them, which costs less than another request */
     HEXADECIMAL = 16,
     ENTRIES_AT_ONCE = 512 /* entries of the page map */
 };

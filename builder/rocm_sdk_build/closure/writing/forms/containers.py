@@ -1,6 +1,6 @@
 """The containers: a layer with the closure as /opt/rocm-sdk, and an image of that layer on a given one.
 
-skopeo and umoci make an image from the files of the base, which they do not unpack: that needs no rights. buildah
+skopeo and umoci make an image from the files of the base, which they do not unpack: that needs no privileges. buildah
 unpacks the base. Storage and temporary files are in a scratch directory.
 """
 
