@@ -57,9 +57,9 @@ def test_what_differs_is_shown_and_written(tmp_path: Path) -> None:
     )
     count = len(re.findall(r"^    ROW\(\d", text, re.MULTILINE))
     change(root / TABLE, "    ROW(1, E, SDK, 001,", f"    ROW({count + 1}, E, NEW, 001, NULL)\n    ROW(1, E, SDK, 001,")
-    change(root / MANUAL, "tell the sizes, write nothing", "tell nothing")
+    change(root / MANUAL, "print the sizes, write nothing", "print nothing")
     shown = generate(root, "--check")
-    assert_failed(shown, 1, "+tell the sizes, write nothing")
+    assert_failed(shown, 1, "+print the sizes, write nothing")
     assert {f"+    RSDK_E_NEW_001 = {count + 1},", "+    path: int"} <= {*shown.stderr.splitlines()}
     assert '"E-NEW-001"' in shown.stderr
     assert generate(root).returncode == 0

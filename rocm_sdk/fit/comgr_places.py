@@ -78,7 +78,7 @@ def _existing(directory: str) -> str:
 def _refusal(directory: str) -> str | None:
     """Return why no file can be made in a directory; None if one can."""
     if not os.path.isdir(directory):
-        return f"{directory} is no directory" if os.path.lexists(directory) else "there is no such directory"
+        return f"{directory} is not a directory" if os.path.lexists(directory) else "there is no such directory"
     if not os.access(directory, os.W_OK | os.X_OK):
         return f"this user may not write to {directory}"
     space = os.statvfs(directory)

@@ -68,12 +68,12 @@ def find_destination(python: str | None, installer: str | None) -> Destination:
         raise InstallRefusedError(f"{python}: {error}", "name an interpreter: --python .venv/bin/python") from error
     lines = done.stdout.splitlines()
     if done.returncode != 0 or len(lines) != 4:
-        raise InstallRefusedError(f"{python} is no interpreter of Python 3: {done.stderr.strip()[-200:]}", None)
+        raise InstallRefusedError(f"{python} is not a Python 3 interpreter: {done.stderr.strip()[-200:]}", None)
     site, prefix, minor, is_managed = lines
     facts = installation_facts(site)
     row = facts["installer"]
     if row == "system" or is_managed == "True":
-        what = f"{python} belongs to the system, whose package manager alone may change {site}"
+        what = f"{python} belongs to the system, and only its package manager may change {site}"
         raise InstallRefusedError(what, OWN_ENVIRONMENT)
     name, command = _command(row, installer, python, int(minor), site)
     places, keys = tuple(further_places(name, prefix)), keys_of_pip(prefix) if name == "pip" else frozenset()
@@ -93,7 +93,7 @@ def _active_python() -> str:
     is_tool = any(os.path.exists(os.path.join(sys.prefix, name)) for name in _TOOL_FILES)
     if is_tool or any(place in f"{sys.prefix}/" for place in _TOOL_CACHES):
         raise InstallRefusedError(
-            f"{sys.prefix} is an environment of this command alone, and no other one is active",
+            f"{sys.prefix} is an environment for this command only, and no other one is active",
             "activate one, or name its interpreter: --python .venv/bin/python",
         )
     return sys.executable

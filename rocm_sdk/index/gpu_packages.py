@@ -51,7 +51,7 @@ def with_code(
         if isinstance(offer, str):
             offer = _asked(requirements, destination, index) or offer
         if isinstance(offer, str):
-            return Placed(requirements, answer, (f"{offer}: the check after the installation tells",))
+            return Placed(requirements, answer, (f"{offer}: the check after the installation finds out",))
         for target in lacking:
             _check_code(offer, target, targets, answer, index)
         requirements, answer = _by_names(offer, requirements, lacking, answer, destination, index)

@@ -57,7 +57,7 @@ def read_offer(index: Index, answer: Answer, wanted: Sequence[str]) -> Offer | s
     if targets := closure_targets(answer.packages["rocm"].version):
         return Offer(WHOLE, targets)
     if index.is_directory:
-        return "a directory is read by the installer alone"
+        return "only the installer reads a directory"
     try:
         server = Server(index.address, seconds=_SECONDS, tries=1)
         return _offer(server, answer, wanted) or f"{index.shown} does not say for which GPUs its libraries have code"

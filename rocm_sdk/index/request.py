@@ -89,7 +89,7 @@ def _refuse_no_index(site: str) -> None:
     A directory must be named by its address, too: pip takes no path, and printed commands have the variable.
     """
     if "://" in site and {*"?# \t\n"} & {*site}:  # pip and uv add names of projects
-        what = "ROCM_SDK_INDEX has a query, a fragment or a blank, and the names of projects would stand behind it"
+        what = "ROCM_SDK_INDEX has a query, a fragment or a blank, and the names of projects would be appended to it"
         raise InstallRefusedError(what, "name the address without it; a user and a password go into ~/.netrc")
     try:
         parts = urlsplit(site)

@@ -250,7 +250,7 @@ def test_a_place_that_cannot_be_written_to(tree: ArtifactTree, small: Path) -> N
 def test_an_output_in_what_is_packaged(tree: ArtifactTree) -> None:
     """The next build would package its packages. Beside the artifacts is no such place."""
     root, *_ = (tree.root / CORE / "artifact_manifest.txt").read_text().split()
-    refused(tree, tree.root / CORE / root / "out", "which is packaged, so that the next build would package its")
+    refused(tree, tree.root / CORE / root / "out", "which is packaged: the next build would package its")
     make(tree, tree.root)
 
 

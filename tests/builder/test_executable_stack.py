@@ -21,7 +21,7 @@ int call(int (*function)(int), int x) { return function(x); }
 int outer(int k, int x) { int inner(int y) { return y + k; } return call(inner, x); }
 """
 CLEARED = (
-    "no executable stack is asked for any more, which glibc 2.41 refuses (--keep-execstack):\n"
+    "these no longer ask for an executable stack, which glibc 2.41 refuses (--keep-execstack):\n"
     "  {}: none of its code writes trampolines onto the stack\n"
 )
 NEEDED = "an executable stack is asked for, and needed: the code writes trampolines onto it:\n  {}\n"

@@ -69,7 +69,7 @@ def test_roots_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
     system.file("lib/os-release", "ID=x\n")
     for root in (system.root, system.root.parent):
         told = refused(output, root)
-        assert f"{root}: is a whole system, not ROCm alone" in told
+        assert f"{root}: is a whole system, not just ROCm" in told
         assert "dpkg -L" in told
 
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "libraries", "device", "devel", "profiler")
 OFFERED = ("gfx1100", "gfx942")
 CHOSEN = {"family": "gfx1100", "why": "a GPU of this machine: gfx1100"}
-WITHOUT_LOADER = "rocm-sdk-loader cannot be used, which tells the GPUs of this machine: No module named 'rocm_sdk'"
+WITHOUT_LOADER = "rocm-sdk-loader, which finds the GPUs of this machine, cannot be used: No module named 'rocm_sdk'"
 DEFAULT = {"family": "gfx942", "why": f"{WITHOUT_LOADER}; the default of the SDK"}
 NAMED = {"family": "gfx942", "why": "ROCM_SDK_TARGET_FAMILY"}
 OTHER_SYSTEM = "import sys; sys.platform = 'freebsd14'; "
@@ -107,7 +107,7 @@ def test_gpus_that_cannot_be_told(tmp_path: Path, machine: Machine) -> None:
     found = family_in(built(tmp_path, ROCM_SDK_ROOTFS=str(machine.root)))
     assert isinstance(found, dict)
     assert found["family"] == "gfx942"
-    assert found["why"].startswith(f"the GPUs of this machine cannot be told: {path}")
+    assert found["why"].startswith(f"the GPUs of this machine cannot be found out: {path}")
     assert found["why"].endswith("; the default of the SDK")
 
 

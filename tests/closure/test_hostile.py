@@ -44,7 +44,7 @@ def add_row(own: Path, row: str) -> None:
 
 def test_a_row_that_leads_out(own: Path, tmp_path: Path) -> None:
     add_row(own, "/etc/passwd,,")
-    assert "RECORD lists '/etc/passwd', which is no file of a package" in refused(own, tmp_path / "out")
+    assert "RECORD lists '/etc/passwd', which is not a file of a package" in refused(own, tmp_path / "out")
 
 
 def test_rows_of_scripts_are_not_files(own: Path, tmp_path: Path) -> None:

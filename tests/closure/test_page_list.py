@@ -139,8 +139,8 @@ __attribute__((destructor)) static void harm(void) {
 """
 ATTACKS = {
     "a link": ('unlink(PAGES); if (symlink("/etc/passwd", PAGES)) _exit(3);', "Too many levels"),
-    "a FIFO": ("unlink(PAGES); if (mkfifo(PAGES, 0666)) _exit(3);", "it is no file"),
-    "a directory": ("unlink(PAGES); if (mkdir(PAGES, 0777)) _exit(3);", "it is no file"),
+    "a FIFO": ("unlink(PAGES); if (mkfifo(PAGES, 0666)) _exit(3);", "it is not a file"),
+    "a directory": ("unlink(PAGES); if (mkdir(PAGES, 0777)) _exit(3);", "it is not a file"),
     "nothing": ("unlink(PAGES);", "No such file"),
     "more than any list": (r'write_text("0123456789abcdef\n", 70000);', "more than 1 MiB"),
     "bytes": (r'write_text("\xff\xfe", 9);', "can't decode"),

@@ -61,7 +61,7 @@ REFUSALS = {
     "it fails": (("--trace", "--", sys.executable, "-c", "raise SystemExit(3)"), "ends with status 3", 1),
     "no program": (("--trace", "--", "no-such-program"), "no-such-program: not found", 2),
     "an empty name": (("--trace", "--", ""), "--trace: '': not found", 2),
-    "a directory": (("--trace", "--", "/usr"), "--trace: /usr: is no program that this user may start", 1),
+    "a directory": (("--trace", "--", "/usr"), "--trace: /usr: is not a program that this user may start", 1),
     "no command": (("--trace",), "--trace runs a command", 2),
     "no option": (("--", "python"), "a command needs --trace", 2),
 }

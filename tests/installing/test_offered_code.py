@@ -155,5 +155,5 @@ def test_a_server_without_parts(pages: Pages) -> None:
 
 
 def test_an_index_that_this_process_cannot_read(tmp_path: Path) -> None:
-    assert "a directory is read by the installer alone" in str(ask(tmp_path.as_uri()))
+    assert "only the installer reads a directory" in str(ask(tmp_path.as_uri()))
     assert "Connection refused" in str(ask("http://127.0.0.1:9/simple/"))

@@ -81,7 +81,7 @@ def test_nodes_that_differ(document: Document, tmp_path: Path) -> None:
         "  variable HSA_XNACK: 1, and not none",
         "3 nodes (the largest group): node1, node2, node3",
         "not readable: empty.json: it is empty",
-        "not readable: foreign.json: it is no report of `rocm-sdk test --json` or ROCM_SDK_REPORT",
+        "not readable: foreign.json: it is not a report of `rocm-sdk test --json` or ROCM_SDK_REPORT",
         "without a report: node5",
     } <= set(lines)
     assert any(line.startswith("not readable: cut.json: it is cut or no JSON") for line in lines)

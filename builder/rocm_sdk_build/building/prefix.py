@@ -183,7 +183,7 @@ class _Build:
             )
         if not devices:
             raise PackagingError(
-                f"{self.packages.names}: no file is for one target alone, so that there is nothing to split",
+                f"{self.packages.names}: no file is for a single target, so there is nothing to split",
                 "leave out --split, or make packages for families: --families",
             )
         return neutral, devices

@@ -166,7 +166,7 @@ def _file(site: str, row: RecordedFile, owner: Distribution, leaves: Callable[[s
     """
     path, distribution = row.path, owner.name
     if os.path.isabs(path) or "\0" in path:
-        raise PackagingError(f"{distribution}: RECORD lists {path!r}, which is no file of a package")
+        raise PackagingError(f"{distribution}: RECORD lists {path!r}, which is not a file of a package")
     source = Path(site, path)
     if leaves(os.path.dirname(path)):
         raise PackagingError(f"{source}: a directory of its path is a symbolic link", "install the package again")

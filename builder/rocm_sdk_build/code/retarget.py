@@ -73,7 +73,7 @@ def _changes(entry: Entry, pair: Pair, path: str) -> Iterator[Change]:
     header = read_header(entry)
     if header is None or header[0][_ABI_VERSION_AT] < _VERSION_4:
         raise refusal(
-            path, f"its code for {pair.code} is not a code object of version 4 or newer, which alone can be retargeted"
+            path, f"its code for {pair.code} is not a code object of version 4 or newer: only these can be retargeted"
         )
     flags = header[_FLAGS]
     if flags & _MACH != targets.lookup(pair.code).mach:

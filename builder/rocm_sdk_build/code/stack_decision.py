@@ -17,7 +17,7 @@ from .executable_stack import clear_executable_stack, writes_trampolines
 
 _WHY = {
     False: "none of its code writes trampolines onto the stack",
-    None: "whether its code needs one cannot be told for this processor",
+    None: "whether its code needs one is not known for this processor",
 }
 
 
@@ -37,7 +37,7 @@ def decide(flagged: Mapping[str, Path], keeps: bool) -> Decision:
     cleared = sorted(name for name, answer in needs.items() if not answer)
     kept = sorted(needs.keys() - set(cleared))
     lines = [f"  {name}: {_WHY[needs[name]]}" for name in cleared]
-    told = ["no executable stack is asked for any more, which glibc 2.41 refuses (--keep-execstack):", *lines]
+    told = ["these no longer ask for an executable stack, which glibc 2.41 refuses (--keep-execstack):", *lines]
     more = ["an executable stack is asked for, and needed: the code writes trampolines onto it:"]
     more += [f"  {name}" for name in kept]
     return Decision(frozenset(cleared), "\n".join([*(told if cleared else ()), *(more if kept else ())]))

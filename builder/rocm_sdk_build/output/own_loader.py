@@ -51,7 +51,7 @@ def own_loader(directory: Path, package: Path | None = None) -> Path:
     if (tree / "csrc/include/rocm_sdk/version.h").is_file():
         return _built_in(tree)
     what = f"{installed.record}: does not list the files of rocm_sdk" if installed else f"{parent}: has no {LOADER}"
-    raise PackagingError(f"{what}, so that its wheel cannot be made again", _GIVE_ONE)
+    raise PackagingError(f"{what}, so its wheel cannot be made again", _GIVE_ONE)
 
 
 def loader_for(loader: Path | None, brings: bool, dist: Path, scratch: Path) -> Path | None:

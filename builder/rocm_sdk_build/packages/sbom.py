@@ -159,7 +159,7 @@ def read_sbom(data: bytes) -> Sbom:
         builders = [str(each["version"]) for each in tools if each["name"] == _BUILDER]
         return Sbom(str(whole["name"]), str(whole["version"]), next(iter(builders), None), digests)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("it is no bill of materials of rocm-sdk-build") from error
+        raise ValueError("it is not a bill of materials of rocm-sdk-build") from error
 
 
 def _digest_of(component: dict[str, Any]) -> str:

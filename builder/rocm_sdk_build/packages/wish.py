@@ -72,7 +72,7 @@ def refuse_output_inside(roots: Iterable[Path], output: Path) -> None:
     for root in map(Path.resolve, roots):
         if root == place or root in place.parents:
             raise PackagingError(
-                f"{output}: is in {root}, which is packaged, so that the next build would package its packages",
+                f"{output}: is in {root}, which is packaged: the next build would package its packages",
                 "--output DIR outside of it",
             )
 

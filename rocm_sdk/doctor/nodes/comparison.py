@@ -136,7 +136,7 @@ def _groups(of: str, reports: Sequence[_Known], directory: str) -> Iterable[Grou
     counts = Counter(each.node for each in reports)
     for number, group in enumerate((*others, first)):
         names = tuple(_names(group, counts))
-        untold = f"differences of {_GROUPS} groups are told" if group is not first and number >= _GROUPS else ""
+        untold = f"differences of only {_GROUPS} groups are shown" if group is not first and number >= _GROUPS else ""
         facts = None if untold else _facts_of(group[0], directory)
         if facts is None or norm is None:
             yield Group(of, group is first, len(group), names, (), (), untold or "the reports changed meanwhile")

@@ -99,7 +99,7 @@ def _report(name: str, data: bytes) -> NodeReport:
     except ValueError as error:
         raise ValueError(f"it is cut or no JSON: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("problems"), list):
-        raise ValueError("it is no report of `rocm-sdk test --json` or ROCM_SDK_REPORT")
+        raise ValueError("it is not a report of `rocm-sdk test --json` or ROCM_SDK_REPORT")
     if document.get("schema") != SCHEMA:
         raise ValueError(f"its schema is {document.get('schema')!r}, and not {SCHEMA}")
     node = document.get("node")

@@ -99,7 +99,7 @@ def _check_libraries(installation: Installed, gpus: tuple[_native.Gpu, ...], rec
 def _check_packages(installation: Installed, gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
     if not installation.sdk.facts()["kpack_split"]:
         for gpu in gpus:
-            recorder.skip(f"{gpu.processor}: whether the libraries have code for it cannot be told")
+            recorder.skip(f"{gpu.processor}: whether the libraries have code for it is not known")
         return
     supported = supported_targets(installation)
     of_targets = standings_of_targets([gpu.target for gpu in gpus if owner_of(gpu.processor) in supported])

@@ -28,9 +28,9 @@ _OPTIONS: "dict[str, dict[str, Any]]" = {
         "default": [],
         "help": "offer the code of the first target for the second too, which has the same instructions (unofficial)",
     },
-    "--extract": {"metavar": "DIR", "help": "each code object in a file of its own"},
+    "--extract": {"metavar": "DIR", "help": "write each code object to a separate file"},
     "--output": {"metavar": "PLACE", "help": "the new file; with several files, a directory"},
-    "--dry-run": {"action": "store_true", "help": "tell the sizes, write nothing"},
+    "--dry-run": {"action": "store_true", "help": "print the sizes, write nothing"},
     "--force": {
         "action": "store_true",
         "help": "even if a file becomes more than four times as large, or a bundle 256 times",

@@ -127,7 +127,7 @@ def _run(command: Sequence[str], log: Path) -> None:
     if processes.find_program(command[0]) is None:
         if "/" in command[0] and os.path.lexists(command[0]):
             raise PackagingError(
-                f"--trace: {command[0]}: is no program that this user may start", "name a program behind --"
+                f"--trace: {command[0]}: is not a program that this user may start", "name a program after --"
             )
         raise WrongUsageError(f"--trace: {command[0] or repr('')}: not found", "name a program behind --")
     options = ["-f", "--seccomp-bpf", "-y", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-o", str(log)]

@@ -231,7 +231,7 @@ def recorded_pages() -> str:
     descriptor = os.open(_PAGE_LIST, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is no file")
+            raise OSError("it is not a file")
         data = os.read(descriptor, _LIST_LIMIT + 1)
         if len(data) > _LIST_LIMIT:
             raise OSError("it has more than 1 MiB")

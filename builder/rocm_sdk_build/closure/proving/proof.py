@@ -83,7 +83,7 @@ def find_attempt(scratch: Path, *, may_be_unsafe: bool, records_pages: bool) -> 
     place.mkdir()
     way = find_way(place, may_be_unsafe=may_be_unsafe)
     if records_pages and not way.is_safe:
-        what = "pages cannot be recorded without namespaces: there is no /proc, in which the kernel tells them"
+        what = "pages cannot be recorded without namespaces: there is no /proc, where the kernel lists them"
         raise PackagingError(what, "leave out --record-pages; rocm-sdk init --record-pages writes a list later")
     return Attempt(way, place, records_pages=records_pages)
 

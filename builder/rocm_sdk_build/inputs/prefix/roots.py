@@ -103,7 +103,7 @@ def _path_of(root: Path, source: Path, llvm: Path | None) -> str:
 def _refuse_to_swallow(root: Path, roots: list[Path]) -> None:
     if any(os.path.lexists(root / name) for name in _OF_SYSTEM) or root in (Path("/"), Path("/usr")):
         raise PackagingError(
-            f"{root}: is a whole system, not ROCm alone",
+            f"{root}: is a whole system, not just ROCm",
             f"name the files of ROCm's packages: dpkg -L PACKAGE... | rocm-sdk-build prefix {root} --files - ...",
         )
     part = next((other for other in roots if root in other.parents), None)

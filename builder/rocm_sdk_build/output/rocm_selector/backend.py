@@ -81,11 +81,11 @@ def choose(sdk: Sdk) -> tuple[str | None, str]:
         from rocm_sdk.targets import choose_family
     except ImportError as error:
         reason = str(error).partition("\n")[0]
-        return sdk["default"], f"{LOADER} cannot be used, which tells the GPUs of this machine: {reason}; {_DEFAULT}"
+        return sdk["default"], f"{LOADER}, which finds the GPUs of this machine, cannot be used: {reason}; {_DEFAULT}"
     try:
         chosen = choose_family(sdk["families"])
     except TopologyError as error:
-        return sdk["default"], f"the GPUs of this machine cannot be told: {error}; {_DEFAULT}"
+        return sdk["default"], f"the GPUs of this machine cannot be found out: {error}; {_DEFAULT}"
     if chosen is None:
         return sdk["default"], f"no GPU of this machine has a family; {_DEFAULT}"
     family, gpu = chosen
