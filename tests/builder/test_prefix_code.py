@@ -206,5 +206,5 @@ def test_nothing_to_split(tmp_path: Path) -> None:
     prefix.library("lib/libamdhip64.so.7.1")
     prefix.library("lib/librocrand.so.1.1", code=("gfx90a",))
     told = refused(tmp_path / "dist", prefix.root, "--split")
-    assert f"{prefix.root}: no file is for one target alone" in told
+    assert f"{prefix.root}: no file is for a single target" in told
     assert "--families" in told
