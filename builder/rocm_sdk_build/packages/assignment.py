@@ -236,7 +236,7 @@ class _Assigning:
         stack = decide(flagged, self.wish.keeps_stack)
         if stack.told:
             _log.warning("%s: %s", package.distribution, stack.told)
-        debug, kept = find_debuggable(files) if self.wish.splits_debug else (None, {})
+        debug, kept = find_debuggable(files) if self.wish.splits_debug else ({}, {})
         for path, why in sorted(kept.items()):
             _log.warning("%s: %s keeps its debug information: %s", package.distribution, path, why)
         package = package._replace(

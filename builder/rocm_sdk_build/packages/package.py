@@ -43,6 +43,7 @@ class DevelEntry(NamedTuple):
 
 _NO_FILES: Mapping[str, PlacedFile] = MappingProxyType({})
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
+_NO_DEBUG: Mapping[Path, Debuggable] = MappingProxyType({})
 _NO_LICENCES: Mapping[str, Path] = MappingProxyType({})
 _NO_NEEDS = Needs(frozenset(), frozenset(), {})
 
@@ -68,7 +69,7 @@ class Package(NamedTuple):
     scripts: tuple[Script, ...] = ()  # commands, as far as their programs are among the files
     absent: tuple[str, ...] = ()  # shortnames of libraries that the package does not have
     without_stack: frozenset[str] = frozenset()  # libraries that are not to ask for an executable stack
-    debug: Mapping[Path, Debuggable] | None = None  # files that lose debug information; None: no file may
+    debug: Mapping[Path, Debuggable] = _NO_DEBUG  # files that lose their debug information, or of which it is
     tree: tuple[DevelEntry, ...] = ()
     compression: str = "none"  # of the development tree: a key of DEVEL_ARCHIVES
     licences: Mapping[str, Path] = _NO_LICENCES
@@ -101,13 +102,13 @@ class Package(NamedTuple):
         yield from (file.source for file in self.files.values())
         yield from (entry.source for entry in self.tree if entry.source is not None)
         if self.is_debug:
-            yield from self.debug or ()
+            yield from self.debug
 
     @property
     def changed(self) -> Iterator[Path]:
         """The files of which the package has copies; a file that is split becomes two."""
         yield from (file.source for file in self.files.values() if self.changes(file))
-        yield from self.debug or ()
+        yield from self.debug
 
     @property
     def programs(self) -> int:
@@ -139,11 +140,7 @@ class Package(NamedTuple):
         shape = Shape.RPATH if file.facts.kind is Kind.PROGRAM else other
         return shape if self.search else Shape.NONE
 
-    def splits(self, file: PlacedFile) -> bool:
-        """Return whether a file loses its debug information."""
-        return self.debug is not None and file.source in self.debug
-
     def changes(self, file: PlacedFile) -> bool:
         """Return whether the package has a copy of a file: with a search path, or without something that it has."""
-        changed = self.shape_of(file) is not Shape.NONE or self.splits(file) or file.path in self.without_stack
+        changed = self.shape_of(file) is not Shape.NONE or file.source in self.debug or file.path in self.without_stack
         return not file.link and changed

@@ -52,7 +52,7 @@ class Writer:
         entry_points: Mapping[str, str] = {}
         members, rests = dict[str, Path](), dict[str, Rest]()  # files elsewhere by their names; parts that files lack
         if package.is_debug:
-            members = debug_members(package.debug or {}, str(package.platform_directory), self._debug)
+            members = debug_members(package.debug, str(package.platform_directory), self._debug)
         elif package.platform_directory is not None:
             self._stage(package, site, members, rests)
             if package.pure_module is not None and package.scripts:
@@ -106,7 +106,7 @@ class Writer:
     def _write_copy(self, package: Package, file: PlacedFile, target: Path) -> Rest | None:
         """Write a changed file; return the part that the copy lacks."""
         rest = None
-        if package.debug is not None and file.source in package.debug:
+        if file.source in package.debug:
             strip(file.source, target, self._debug / package.debug[file.source].place)
         else:
             rest = copy_file(file.source, target)
