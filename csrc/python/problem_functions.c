@@ -18,7 +18,9 @@ static const char *const proofs[] = {[RSDK_FIX_WORDS] = "words",
 
 /* ---- the table ---- */
 
-static PyObject *build_fix(const rsdk_fix_row *fix) {
+static PyObject *build_fix(const rsdk_module_state *state, const void *fixes, size_t index) {
+    (void)state;
+    const rsdk_fix_row *fix = (const rsdk_fix_row *)fixes + index;
     rsdk_arena arena = RSDK_ARENA_INIT;
     const char *words = NULL;
     bool is_command = false;
@@ -52,7 +54,6 @@ PyDoc_STRVAR(problem_fixes_doc, "problem_fixes(code, /)\n--\n\n"
                                 "a command). Raises KeyError for an unknown code.");
 
 static PyObject *problem_fixes(PyObject *module, PyObject *name) {
-    (void)module;
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     if (text == NULL) {
         return NULL;
@@ -62,18 +63,12 @@ static PyObject *problem_fixes(PyObject *module, PyObject *name) {
         PyErr_SetObject(PyExc_KeyError, name);
         return NULL;
     }
-    const rsdk_code_row *row = &rsdk_code_table[code];
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list != NULL && i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
-        PyObject *fix = build_fix(&row->fixes[i]);
-        if (fix == NULL || PyList_Append(list, fix) < 0) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(fix);
+    const rsdk_fix_row *fixes = rsdk_code_table[code].fixes;
+    size_t count = 0;
+    while (count < RSDK_FIX_LIMIT && fixes[count].text != NULL) {
+        count++;
     }
-    PyObject *result = list != NULL ? PyList_AsTuple(list) : NULL;
-    Py_XDECREF(list);
-    return result;
+    return rsdk_result_tuple(rsdk_state_get(module), build_fix, fixes, count);
 }
 
 static PyObject *build_index(const rsdk_module_state *state, const void *table, size_t index) {
