@@ -102,8 +102,8 @@ def problem(
     requirement = exact.get("requirement") or exact.get("selector")
     installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"), requirement)
     origin = {f"source_{name}": installation[name] for name in _ORIGINS if name in installation}
-    texts = problem_texts(code, _exact(path) if path is not None else None, {**exact, **origin}, installation)
-    title, cause, fix, is_command = texts
+    place = _exact(path) if path is not None else None
+    title, cause, fix, is_command = problem_texts(code, place, {**exact, **origin}, installation)
     # Texts are joined to the words before them: " (and 3 more)".
     shown = {name: f"{' ' * value.startswith(' ')}{one_line(value)}" for name, value in exact.items()}
     told = harmless(fix) if fix is not None else None

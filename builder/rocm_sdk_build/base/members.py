@@ -1,6 +1,6 @@
 """Members of zip files, which are hostile: a name may lead anywhere, two may be one file, a size may be any number.
 
-`unpack` unpacks the wheels of others; `output/proof.py` compares each file with RECORD while it writes the file.
+`unpack` unpacks the wheels of others; `output/trial_installation.py` compares each file with RECORD while it writes it.
 """
 
 from __future__ import annotations

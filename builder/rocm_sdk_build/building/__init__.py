@@ -1,1 +1,1 @@
-"""The order in which packages are made: the wish, the input, and a maker for wheels, a site or an estimate."""
+"""The one road from an input to packages: read, assign, write wheels or a site, judge."""

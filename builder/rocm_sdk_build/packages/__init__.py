@@ -1,1 +1,1 @@
-"""The content of each package: files, metadata, platform tag, commands, development tree."""
+"""The wish for packages, the assignment of files to them, and their content: metadata, commands, development tree."""
