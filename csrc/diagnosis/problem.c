@@ -403,10 +403,8 @@ static rsdk_status add_closure(composer *c, const char *template, rsdk_arena *ar
     const bool is_image = strstr(options, " --form ") != NULL && strstr(options, wheels) == NULL;
     if (is_image) {
         *fix = closure;
-        c->has_command = false; /* a note is about the environment */
-    } else if (is_words(*fix)) {
-        return RSDK_OK;
-    } else if (strstr(options, wheels) == NULL) {
+        c->has_command = false;                                   /* a note is about the environment */
+    } else if (strstr(options, wheels) == NULL || c->has_words) { /* words tell no installer where the wheels are */
         *fix = rsdk_arena_format(arena, "%s && %s", *fix, closure);
     } else {
         c->is_from_closure = true;

@@ -153,6 +153,22 @@ static void a_closure_is_made_again(void **state) {
                              "--output closure -- x --form wheels --output closure");
 }
 
+/* Also in a sentence, whether that has an installer's command or words in its place. */
+static void a_sentence_names_the_closure_too(void **state) {
+    static const char wheels[] = "rocm-sdk-build closure --for x --form wheels --output closure";
+    const rsdk_installation pip = {.installer = "pip", .python = "/p", .source = ""};
+    const rsdk_installation other = {.installer = "other", .site = "/s"};
+    make_with(RSDK_E_FILE_007, "/s/a",
+              FACTS({"requirement", "a==1"}, {"source_closure", "rocm-sdk-build closure --for x --output closure"}),
+              &pip);
+    assert_false(is_command);
+    assert_non_null(strstr(fix, "; then /p -m pip install --force-reinstall --no-deps a==1 && rocm-sdk-build closure "
+                                "--for x --output closure"));
+    make_with_closure(wheels, &other);
+    assert_string_equal(fix, "Put a==1 into /s again, as that directory was filled (by Nix, Spack or a copy) && "
+                             "rocm-sdk-build closure --for x --form wheels --output closure");
+}
+
 static void a_problem_outlives_its_facts(void **state) {
     char closure[] = "rocm-sdk-build closure --for x --form squashfs --output closure";
     const rsdk_installation pip = {.installer = "pip", .python = "/p", .source = ""};
@@ -483,6 +499,7 @@ int main(void) {
         cmocka_unit_test(a_fix_of_which_a_part_is_words_is_a_sentence),
         cmocka_unit_test(a_package_comes_from_where_it_came),
         cmocka_unit_test(a_closure_is_made_again),
+        cmocka_unit_test(a_sentence_names_the_closure_too),
         cmocka_unit_test(a_problem_outlives_its_facts),
         cmocka_unit_test(the_index_is_the_one_that_has_the_version),
         cmocka_unit_test(the_index_of_the_site_replaces_all),
