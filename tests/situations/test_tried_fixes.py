@@ -120,14 +120,12 @@ def test_where_no_overlay_can_be_made(environment: Environment) -> None:
 
 
 @pytest.fixture
-def readable(environment: Environment) -> Iterator[Environment]:
-    """Yield an environment that every user reads."""
-    closed = {each: each.stat().st_mode for each in environment.root.parents if not each.stat().st_mode & 0o5}
-    for each in closed:
-        each.chmod(0o755)
-    yield environment
-    for each, mode in closed.items():
-        each.chmod(mode)
+def readable(environment: Environment) -> Environment:
+    """Return an environment that every user reads; its directories stay open, as other workers use them."""
+    for each in environment.root.parents:
+        if not each.stat().st_mode & 0o5:
+            each.chmod(0o755)
+    return environment
 
 
 @has_user_namespaces
@@ -138,7 +136,7 @@ def test_a_user_without_rights(readable: Environment, other_user: OtherUser, *, 
         subprocess.run(["chown", "-R", f"{USER}:{USER}", readable.site], check=True)
     found = _of_leftover(other_user.run("-m", "rocm_sdk", "test", "--json", PYTHONPATH=str(readable.site)).stdout)
     if is_owner:
-        assert found["tried"] == _GONE
+        assert found["tried"] == _GONE, found["fix"]
     else:
         assert found["fix"].startswith(f"Find out who needs {path}")
         assert "removing it fails here: rm: cannot remove" in found["fix"]
